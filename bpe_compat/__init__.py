@@ -1,0 +1,30 @@
+"""Train byte-pair encodings, encode with them, and move them between the formats of the field.
+
+>>> import bpe_compat as bc
+>>> tok = bc.train(["the cat", "the hat"], 260, special_tokens=())
+>>> tok.decode(tok.encode("the cat"))
+'the cat'
+"""
+
+from pkgutil import extend_path
+
+# A checkout finds the compiled core in an installed copy, so that `python` works in the checkout.
+__path__ = extend_path(__path__, __name__)
+
+from . import converters, errors  # noqa: E402
+from .spec import TokenizerSpec  # noqa: E402
+from .tokenizer import TokenArrays, Tokenizer, load  # noqa: E402
+from .training import train  # noqa: E402
+from .verify import convert  # noqa: E402
+
+__all__ = [
+    "TokenArrays",
+    "Tokenizer",
+    "TokenizerSpec",
+    "convert",
+    "converters",
+    "errors",
+    "load",
+    "train",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,178 @@
+"""From ids to text where tokens are not simply bytes, and ids that come one at a time."""
+
+import codecs
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .bytelevel import from_characters
+from .spec import DecoderStep, TokenizerSpec, TokenKind
+
+if TYPE_CHECKING:
+    from .tokenizer import Tokenizer
+
+__all__ = ["Stream", "decode"]
+
+
+def decode(spec: TokenizerSpec, ids: Sequence[int]) -> str:
+    """The text that the decoder steps of a spec make of some ids, as tokenizers' decoders do.
+
+    Raises `KeyError` naming an id that is no token.
+    """
+    parts = [_spelling(spec, id, position) for position, id in enumerate(ids)]
+    for step in spec.decoder:
+        parts = _STEPS[step.kind](step, parts)
+    return "".join(parts)
+
+
+def _spelling(spec: TokenizerSpec, id: int, position: int) -> str:
+    if not 0 <= id < len(spec.tokens) or spec.kinds[id] is TokenKind.UNUSED:
+        raise KeyError(f"Invalid token for decoding: {id} (at position {position})")
+    token = spec.tokens[id]
+    if spec.kinds[id] is TokenKind.BYTE:
+        return f"<0x{token[0]:02X}>"
+    return token.decode("utf-8", "replace")
+
+
+def _byte_level(step: DecoderStep, parts: list[str]) -> list[str]:
+    spelled = (from_characters(part) for part in parts)
+    data = b"".join(
+        part.encode() if bytes_ is None else bytes_
+        for part, bytes_ in zip(parts, spelled, strict=True)
+    )
+    return [data.decode("utf-8", "replace")]
+
+
+def _byte_of(part: str) -> int | None:
+    if len(part) == 6 and part.startswith("<0x") and part.endswith(">"):
+        try:
+            return int(part[3:5], 16)
+        except ValueError:
+            return None
+    return None
+
+
+def _byte_fallback(step: DecoderStep, parts: list[str]) -> list[str]:
+    out: list[str] = []
+    waiting = bytearray()
+
+    def flush() -> None:
+        try:
+            out.append(waiting.decode())
+        except UnicodeDecodeError:
+            out.append("\ufffd" * len(waiting))
+        waiting.clear()
+
+    for part in parts:
+        byte = _byte_of(part)
+        if byte is not None:
+            waiting.append(byte)
+            continue
+        flush()
+        out.append(part)
+    flush()
+    return out
+
+
+def _fuse(step: DecoderStep, parts: list[str]) -> list[str]:
+    return ["".join(parts)]
+
+
+def _join(step: DecoderStep, parts: list[str]) -> list[str]:
+    return [step.content.join(parts)]
+
+
+def _replace(step: DecoderStep, parts: list[str]) -> list[str]:
+    return [part.replace(step.pattern, step.content) for part in parts]
+
+
+def _strip(step: DecoderStep, parts: list[str]) -> list[str]:
+    out = []
+    for part in parts:
+        first, last = 0, len(part)
+        while first < min(step.start, last) and part[first] == step.content:
+            first += 1
+        while last > max(len(part) - step.stop, first) and part[last - 1] == step.content:
+            last -= 1
+        out.append(part[first:last])
+    return out
+
+
+def _suffix(step: DecoderStep, parts: list[str]) -> list[str]:
+    last = len(parts) - 1
+    return [
+        part.replace(step.content, "" if i == last else " ") for i, part in enumerate(parts)
+    ]
+
+
+def _prefix(step: DecoderStep, parts: list[str]) -> list[str]:
+    return [
+        part if i == 0
+        else part.removeprefix(step.content) if part.startswith(step.content)
+        else f" {part}"
+        for i, part in enumerate(parts)
+    ]  # fmt: skip
+
+
+def _metaspace(step: DecoderStep, parts: list[str]) -> list[str]:
+    return [
+        part.replace(step.content, "" if i == 0 and step.start else " ")
+        for i, part in enumerate(parts)
+    ]
+
+
+_STEPS: dict[str, Callable[[DecoderStep, list[str]], list[str]]] = {
+    "byte_level": _byte_level,
+    "byte_fallback": _byte_fallback,
+    "fuse": _fuse,
+    "join": _join,
+    "replace": _replace,
+    "strip": _strip,
+    "suffix": _suffix,
+    "prefix": _prefix,
+    "metaspace": _metaspace,
+}
+
+
+class Stream:
+    """Text of ids that come one at a time; a character is given out when it is complete.
+
+    >>> import bpe_compat as bc
+    >>> tok = bc.Tokenizer.from_ranks({bytes([i]): i for i in range(256)}, pattern=None,
+    ...                               special_tokens={})
+    >>> stream = tok.stream(prompt_ids=[104, 105])
+    >>> [stream.step(id) for id in "né".encode()], stream.finish()
+    (['n', '', 'é'], '')
+    """
+
+    def __init__(self, tokenizer: "Tokenizer", prompt_ids: Sequence[int] = ()) -> None:
+        self._tokenizer = tokenizer
+        # Bytes need no look-back. Decoder steps may look at the neighbours (a first space, bytes of
+        # one character), so text is decoded from `_ids`, of which `_given` has been given out.
+        self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
+        self._ids: list[int] = []
+        self._given = ""
+        for id in prompt_ids:
+            self.step(id)
+
+    def step(self, id: int) -> str:
+        """The text that this id completes: `""` while a character is incomplete."""
+        if not self._tokenizer.spec.decoder:
+            return self._bytes.decode(self._tokenizer.decode_single_token_bytes(id))
+        text = self._tokenizer.decode([*self._ids, id])
+        self._ids.append(id)
+        if text.endswith("\ufffd"):
+            return ""
+        return self._give(text)
+
+    def finish(self) -> str:
+        """What is left of a character that was never completed, as U+FFFD."""
+        if not self._tokenizer.spec.decoder:
+            return self._bytes.decode(b"", final=True)
+        return self._give(self._tokenizer.decode(self._ids))
+
+    def _give(self, text: str) -> str:
+        new = text[len(self._given) :]
+        # The last id stays as the left neighbour of what follows.
+        self._ids = self._ids[-1:]
+        self._given = self._tokenizer.decode(self._ids)
+        return new

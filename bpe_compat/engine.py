@@ -1,0 +1,199 @@
+"""The two ways to run a spec: all native, or with normalizers and splits in Python.
+
+Both take texts that are valid UTF-8 and a mask that says which added tokens take part, one byte each.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, patterns, pipeline
+from .errors import FormatError, UnsupportedError
+from .spec import TokenizerSpec, TokenKind
+
+__all__ = ["Engine", "Offsets", "Text", "make_engine"]
+
+Text = str | bytes
+Ids = npt.NDArray[np.uint32]
+Offsets = list[tuple[int, int]]
+
+_KIND_NUMBER = {kind: number for number, kind in enumerate(TokenKind)}
+
+
+class Engine(Protocol):
+    """What a `Tokenizer` needs to encode and decode."""
+
+    core: _core.Encoder
+
+    def encode(self, text: Text, enabled: bytes) -> list[int]:
+        """The ids of a text."""
+
+    def encode_array(self, text: Text, enabled: bytes) -> Ids:
+        """The ids of a text as an array."""
+
+    def encode_lists(self, texts: Sequence[Text], enabled: bytes, threads: int) -> list[list[int]]:
+        """The ids of each text."""
+
+    def encode_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """The ids of all texts and m + 1 offsets of the texts in them."""
+
+    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
+        """The ids of a text and the characters that each covers."""
+
+    def pieces(self, text: str) -> list[bytes]:
+        """The pieces of a text without added tokens."""
+
+
+def make_engine(spec: TokenizerSpec) -> Engine:
+    """The faster engine that this spec allows."""
+    scanner = patterns.scanner_of(spec.splits)
+    if scanner is None or spec.normalizers or spec.prefix_space:
+        return PythonEngine(spec)
+    return NativeEngine(spec, scanner)
+
+
+def make_core(spec: TokenizerSpec, scanner: str, contents: Sequence[str]) -> _core.Encoder:
+    """The native encoder of a spec whose added tokens are spelled as in `contents`."""
+    added = [
+        (content.encode(), t.id, t.lstrip, t.rstrip, t.single_word, t.normalized)
+        for content, t in zip(contents, spec.added_tokens, strict=True)
+    ]
+    return _core.Encoder(
+        tokens=b"".join(spec.tokens),
+        ends=np.fromiter(accumulate(map(len, spec.tokens)), np.int64, len(spec.tokens)),
+        kinds=bytes(map(_KIND_NUMBER.__getitem__, spec.kinds)),
+        merges=np.array(spec.merges, np.uint32).reshape(-1),
+        scanner=scanner,
+        added=added,
+        byte_level=spec.byte_level,
+        by_ranks=spec.merge_rule == "ranks",
+        ignore_merges=spec.ignore_merges,
+        byte_fallback=spec.byte_fallback,
+        fuse_unknown=spec.fuse_unknown,
+        unknown=spec.unknown,
+        prefix=spec.prefix.encode(),
+        suffix=spec.suffix.encode(),
+    )
+
+
+class NativeEngine:
+    """A native scanner makes the pieces."""
+
+    def __init__(self, spec: TokenizerSpec, scanner: str) -> None:
+        self.scanner = scanner
+        self.core = make_core(spec, scanner, [token.content for token in spec.added_tokens])
+        self.encode = self.core.encode
+        self.encode_array = self.core.encode_array
+        self.encode_lists = self.core.encode_lists
+        self.encode_batch = self.core.encode_batch
+
+    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
+        return self.core.encode_with_offsets(text, enabled, True)
+
+    def pieces(self, text: str) -> list[bytes]:
+        data = text.encode()
+        ends = _core.piece_ends(data, self.scanner).tolist()
+        return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+class PythonEngine:
+    """Python makes the pieces; merging and added tokens are native."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        self.spec = spec
+        self.normalize = pipeline.normalizer(spec.normalizers)
+        self.split = pipeline.splitter(spec.splits)
+        contents = [
+            self.normalize(token.content) if token.normalized else token.content
+            for token in spec.added_tokens
+        ]
+        self.core = make_core(spec, "none", contents)
+
+    def encode(self, text: Text, enabled: bytes) -> list[int]:
+        return self._encode(text, enabled)[0]
+
+    def encode_array(self, text: Text, enabled: bytes) -> Ids:
+        return np.array(self.encode(text, enabled), np.uint32)
+
+    def encode_lists(self, texts: Sequence[Text], enabled: bytes, threads: int) -> list[list[int]]:
+        return [self.encode(text, enabled) for text in texts]
+
+    def encode_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        lists = self.encode_lists(texts, enabled, threads)
+        offsets = np.zeros(len(lists) + 1, np.int64)
+        np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+        return np.array([id for ids in lists for id in ids], np.uint32), offsets
+
+    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
+        if self.spec.normalizers:
+            names = ", ".join(step.kind for step in self.spec.normalizers)
+            raise UnsupportedError(f"offsets through the normalizers {names} are not supported")
+        return self._encode(text, enabled)
+
+    def pieces(self, text: str) -> list[bytes]:
+        return [_to_bytes(piece) for piece, _, _ in self.split(self._prepared(self.normalize(text)))]
+
+    def _prepared(self, text: str) -> str:
+        add = self.spec.prefix_space and text and not text.startswith(" ")
+        return " " + text if add else text
+
+    def _encode(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
+        """Ids and offsets; the offsets are those of the text if there is no normalizer."""
+        ids: list[int] = []
+        offsets: Offsets = []
+        start = 0
+        for raw, raw_token in self._cut(_decoded(text), enabled, normalized=False):
+            segments = (
+                [(raw, raw_token)]
+                if raw_token >= 0
+                else self._cut(self.normalize(raw), enabled, normalized=True)
+            )
+            for segment, token in segments:
+                if token >= 0:
+                    ids.append(self.spec.added_tokens[token].id)
+                    offsets.append((start, start + len(segment)))
+                else:
+                    self._encode_segment(segment, start, ids, offsets)
+                start += len(segment)
+        return ids, offsets
+
+    def _cut(self, text: str, enabled: bytes, *, normalized: bool) -> list[tuple[str, int]]:
+        """Segments of a text and the place of the added token that each is, or -1."""
+        data = text.encode()
+        return [(data[a:b].decode(), i) for a, b, i in self.core.cut(data, enabled, normalized)]
+
+    def _encode_segment(self, text: str, start: int, ids: list[int], offsets: Offsets) -> None:
+        prepared = self._prepared(text)
+        shift = start - (len(prepared) - len(text))
+        pieces = self.split(prepared)
+        encoded = self.core.encode_pieces([_to_bytes(piece) for piece, _, _ in pieces])
+        for (piece, begin, _), (piece_ids, spans) in zip(pieces, encoded, strict=True):
+            ids += piece_ids
+            at = [i for i, c in enumerate(piece) for _ in range(len(_to_bytes(c)))]
+            for a, b in spans:
+                first = at[a] if a < len(at) else len(piece)
+                last = at[b - 1] + 1 if b > a else first
+                offsets.append((max(start, shift + begin + first), shift + begin + last))
+
+
+def _to_bytes(piece: str) -> bytes:
+    return piece.encode("utf-8", "surrogateescape")
+
+
+def _decoded(text: Text) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"byte {error.start} of the text is not UTF-8; this tokenizer has a normalizer or a "
+            "split that needs characters"
+        ) from error

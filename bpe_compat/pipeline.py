@@ -1,0 +1,163 @@
+"""Normalizers and split steps in Python, for specs that have no native scanner.
+
+Slow and plain: `tests` use it as a second opinion on the native scanners, too.
+"""
+
+import functools
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import regex
+
+from . import _core, dialects
+from .bytelevel import from_characters, to_characters
+from .errors import FormatError
+from .spec import Behavior, Normalizer, Split
+
+__all__ = ["Piece", "compile_pattern", "normalizer", "splitter"]
+
+# The order of `enum Category` in native/unicode.h.
+_CATEGORIES = (
+    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn"
+).split()
+
+Piece = tuple[str, int, int]
+"""A piece and where it starts and ends in its text, in characters."""
+
+
+def normalizer(steps: tuple[Normalizer, ...]) -> Callable[[str], str]:
+    """A function that applies these steps in turn."""
+    functions = [_normalizer_step(step) for step in steps]
+    return lambda text: functools.reduce(lambda t, f: f(t), functions, text)
+
+
+def _normalizer_step(step: Normalizer) -> Callable[[str], str]:
+    match step.kind:
+        case "nfc" | "nfd" | "nfkc" | "nfkd":
+            form = step.kind.upper()
+            return lambda text: unicodedata.normalize(form, text)  # type: ignore[arg-type]
+        case "lowercase":  # each character alone: no final sigma
+            return lambda text: "".join(c.lower() for c in text)
+        case "strip_accents":
+            return lambda text: "".join(c for c in text if unicodedata.category(c)[0] != "M")
+        case "strip":
+            ends = ([r"\A\s+"] if step.left else []) + ([r"\s+\Z"] if step.right else [])
+            return lambda text: regex.sub("|".join(ends), "", text) if ends else text
+        case "prepend":
+            return lambda text: step.content + text if text else text
+        case "replace":
+            pattern = compile_pattern(step.pattern)
+            return lambda text: pattern.sub(lambda _: step.content, text)
+
+
+def splitter(splits: tuple[Split, ...]) -> Callable[[str], list[Piece]]:
+    """A function that cuts a text into pieces by these steps, each on the pieces of the last."""
+    steps = [_splitter_step(split) for split in splits]
+    mapped = next((i for i, split in enumerate(splits) if split.mapped), len(steps))
+
+    def pieces(text: str) -> list[Piece]:
+        found = [(text, 0, len(text))] if text else []
+        for step in steps[:mapped]:
+            found = [
+                (piece[a:b], start + a, start + b)
+                for piece, start, _ in found
+                for a, b in step(piece)
+            ]
+        if mapped < len(steps):
+            found = [part for piece in found for part in _split_bytes(piece, steps[mapped:])]
+        return found
+
+    return pieces
+
+
+_Step = Callable[[str], list[tuple[int, int]]]
+
+
+def _split_bytes(piece: Piece, steps: list[_Step]) -> Iterator[Piece]:
+    """Steps that see the bytes of a piece, each as its GPT-2 character.
+
+    The pieces are handed on as strings of surrogate escapes where they are no UTF-8.
+    """
+    text, start, _ = piece
+    spelled = to_characters(text.encode())
+    parts = [(0, len(spelled))]
+    for step in steps:
+        parts = [(a + x, a + y) for a, b in parts for x, y in step(spelled[a:b])]
+    # The character that each byte belongs to.
+    character = [i for i, c in enumerate(text) for _ in range(len(c.encode()))]
+    for a, b in parts:
+        part = from_characters(spelled[a:b]) or b""
+        yield part.decode("utf-8", "surrogateescape"), start + character[a], start + character[b - 1] + 1
+
+
+def _splitter_step(split: Split) -> _Step:
+    pattern = compile_pattern(split.pattern)
+    moved = _moved_code_points()
+
+    def step(text: str) -> list[tuple[int, int]]:
+        if not text.isascii():
+            text = text.translate(moved)
+        parts: list[tuple[int, int, bool]] = []
+        last = 0
+        for match in pattern.finditer(text):
+            if match.start() > last:
+                parts.append((last, match.start(), split.invert))
+            parts.append((match.start(), match.end(), not split.invert))
+            last = match.end()
+        if last < len(text):
+            parts.append((last, len(text), split.invert))
+        return [(a, b) for a, b in _arrange(parts, split.behavior) if a < b]
+
+    return step
+
+
+def _arrange(
+    parts: list[tuple[int, int, bool]], behavior: Behavior
+) -> Iterable[tuple[int, int]]:
+    """What tokenizers' SplitDelimiterBehavior makes of matches and the text between them."""
+    if behavior == "isolated":
+        return [(a, b) for a, b, _ in parts]
+    if behavior == "removed":
+        return [(a, b) for a, b, matched in parts if not matched]
+    arranged: list[list[int]] = []
+    previous = False
+    backwards = behavior == "merged_with_next"
+    for a, b, matched in reversed(parts) if backwards else parts:
+        joins = matched == previous if behavior == "contiguous" else matched and not previous
+        if joins and arranged:
+            arranged[-1][0 if backwards else 1] = a if backwards else b
+        else:
+            arranged.append([a, b])
+        previous = matched
+    return [(a, b) for a, b in (reversed(arranged) if backwards else arranged)]
+
+
+@functools.lru_cache(maxsize=64)
+def compile_pattern(text: str) -> "regex.Pattern[str]":
+    """A regex of a spec, compiled; raises `FormatError` if it is none."""
+    try:
+        return regex.compile(dialects.to_python(text), regex.V1)
+    except regex.error as error:
+        raise FormatError(f"{text!r} is not a valid regular expression: {error}") from error
+
+
+@functools.cache
+def _moved_code_points() -> dict[int, str]:
+    """Code points whose category differs between `regex` and the Unicode version of this package.
+
+    Each is mapped to one that has the right category in both, so that `regex`, which follows newer
+    versions of Unicode, finds the pieces of ours. Costs some 50 ms once.
+    """
+    table = np.frombuffer(_core.categories(), np.uint8)
+    moved: dict[int, str] = {}
+    for number, category in enumerate(_CATEGORIES):
+        if category == "Cs":
+            continue
+        members = np.flatnonzero(table == number).astype("<u4").tobytes().decode("utf-32-le")
+        differing = regex.findall(rf"\P{{{category}}}", members)
+        if differing:
+            # The last one: no pattern is likely to name it.
+            same = regex.search(rf"\p{{{category}}}", members[::-1])
+            moved |= dict.fromkeys(map(ord, differing), same[0])
+    return moved

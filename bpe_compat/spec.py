@@ -1,0 +1,242 @@
+"""`TokenizerSpec`: the one model of a tokenizer that every reader, writer and encoder shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from .errors import FormatError
+
+__all__ = [
+    "AddedToken",
+    "Behavior",
+    "DecoderStep",
+    "Normalizer",
+    "Split",
+    "Template",
+    "TemplateItem",
+    "TokenKind",
+    "TokenizerSpec",
+]
+
+Behavior = Literal[
+    "isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"
+]
+
+
+class TokenKind(StrEnum):
+    """What an id stands for."""
+
+    NORMAL = "normal"  # can be produced by merges, or by being a whole piece
+    BYTE = "byte"  # one byte of a character that has no token: SentencePiece's <0x41>
+    UNKNOWN = "unknown"  # text that has no token
+    CONTROL = "control"  # produced by no merge: a special token
+    UNUSED = "unused"  # an id that nobody owns
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A string that is cut out of the text before the split and becomes one id.
+
+    `lstrip` and `rstrip` take the white space before and after it along; `single_word` refuses a
+    match beside a word character; `normalized` matches in normalized text; `special` ones may be
+    treated as text per call and are skipped by `skip_special_tokens`.
+    """
+
+    content: str
+    id: int
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool = False
+    special: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One step that cuts text into pieces by a regular expression.
+
+    The regex is in the dialect of tiktoken's engine (fancy-regex; see `dialects.py`). `behavior`
+    says what becomes of the matches, as in tokenizers' `Split`; `invert` swaps matches and the text
+    between them. `mapped` says that the regex sees GPT-2's characters of the bytes instead of the
+    text, as steps after `ByteLevel` in a tokenizer.json do.
+    """
+
+    pattern: str
+    behavior: Behavior = "isolated"
+    invert: bool = False
+    mapped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """One step that rewrites text before the split, named as in tokenizers.
+
+    `replace` uses `pattern` (a regex) and `content`; `prepend` uses `content`; `strip` uses `left`
+    and `right`.
+    """
+
+    kind: Literal[
+        "nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip", "strip_accents", "prepend", "replace"
+    ]
+    pattern: str = ""
+    content: str = ""
+    left: bool = True
+    right: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateItem:
+    """A place in a template: the first text "A", the second text "B", or an id."""
+
+    value: Literal["A", "B"] | int
+    type_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What a Hugging Face tokenizer puts around one text and around a pair."""
+
+    single: tuple[TemplateItem, ...]
+    pair: tuple[TemplateItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderStep:
+    """One step from tokens to text, named as in tokenizers; none are needed for byte-level BPE.
+
+    `replace` uses `pattern` (a string) and `content`; `strip` removes up to `start` and `stop`
+    copies of `content` from each token's ends; `suffix` turns the word suffix `content` into a
+    space; `prefix` joins tokens that start with `content` to the one before (WordPiece); `join`
+    puts `content` between tokens; `metaspace` turns `content` into a space and drops the first one if `start` is 1.
+    """
+
+    kind: Literal[
+        "byte_level", "byte_fallback", "fuse", "join", "replace", "strip", "suffix", "prefix",
+        "metaspace",
+    ]
+    pattern: str = ""
+    content: str = ""
+    start: int = 0
+    stop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerSpec:
+    """Everything that decides a tokenizer's ids and decoded bytes, and nothing else.
+
+    `tokens[id]` are the bytes of an id, `b""` if nobody owns it. `merges` holds pairs of ids
+    by priority; under `merge_rule="ranks"` (tiktoken) it is empty, and any pair merges whose
+    concatenation is a token, the lowest id first. `metadata` is carried along and compared by
+    nobody.
+
+    Raises `FormatError` if the parts contradict each other.
+
+    >>> spec = TokenizerSpec(tokens=(b"a", b"b", b"ab"), merges=((0, 1),))
+    >>> spec.vocab_size, spec.kinds[2].value
+    (3, 'normal')
+    """
+
+    tokens: tuple[bytes, ...]
+    kinds: tuple[TokenKind, ...] = ()
+    merges: tuple[tuple[int, int], ...] = ()
+    merge_rule: Literal["pairs", "ranks"] = "pairs"
+    ignore_merges: bool = False
+    splits: tuple[Split, ...] = ()
+    normalizers: tuple[Normalizer, ...] = ()
+    prefix_space: bool = False
+    byte_level: bool = True
+    byte_fallback: bool = False
+    fuse_unknown: bool = False
+    unknown: int | None = None
+    prefix: str = ""
+    suffix: str = ""
+    added_tokens: tuple[AddedToken, ...] = ()
+    template: Template | None = None
+    decoder: tuple[DecoderStep, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            object.__setattr__(self, "kinds", self._default_kinds())
+        _check_tokens(self)
+        _check_merges(self)
+        _check_added_tokens(self)
+
+    def _default_kinds(self) -> tuple[TokenKind, ...]:
+        added = {token.id for token in self.added_tokens}
+        return tuple(
+            TokenKind.UNUSED if not token
+            else TokenKind.UNKNOWN if id == self.unknown
+            else TokenKind.CONTROL if id in added
+            else TokenKind.NORMAL
+            for id, token in enumerate(self.tokens)
+        )  # fmt: skip
+
+    @property
+    def vocab_size(self) -> int:
+        """The greatest id plus one: special tokens and ids that nobody owns count."""
+        return len(self.tokens)
+
+    @property
+    def token_count(self) -> int:
+        """How many ids stand for something."""
+        return len(self.kinds) - self.kinds.count(TokenKind.UNUSED)
+
+    @property
+    def base_count(self) -> int:
+        """How many ids are no added token's."""
+        return self.token_count - len({token.id for token in self.added_tokens})
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Ids of the special tokens by their text."""
+        return {token.content: token.id for token in self.added_tokens if token.special}
+
+    def normal_ids(self) -> dict[bytes, int]:
+        """Ids of the tokens that the model can produce, by their bytes."""
+        pairs = zip(self.tokens, self.kinds, strict=True)
+        return {t: id for id, (t, kind) in enumerate(pairs) if kind is TokenKind.NORMAL}
+
+
+_MAY_BE_EMPTY = (TokenKind.UNUSED, TokenKind.CONTROL)
+
+
+def _check_tokens(spec: TokenizerSpec) -> None:
+    if len(spec.kinds) != len(spec.tokens):
+        raise FormatError(f"{len(spec.tokens)} tokens but {len(spec.kinds)} kinds")
+    seen: dict[bytes, int] = {}
+    for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
+        # An empty token that a file lists (Whisper's id 50256) is a control token.
+        if kind is TokenKind.UNUSED if token else kind not in _MAY_BE_EMPTY:
+            raise FormatError(f"token {id} is {token!r} but its kind is {kind.value}")
+        if kind is TokenKind.NORMAL and seen.setdefault(token, id) != id:
+            raise FormatError(f"ids {seen[token]} and {id} are the same token {token!r}")
+    if spec.unknown is not None and not 0 <= spec.unknown < len(spec.tokens):
+        raise FormatError(f"the unknown token's id {spec.unknown} is no token")
+
+
+def _check_merges(spec: TokenizerSpec) -> None:
+    if spec.merge_rule == "ranks":
+        if spec.merges or not spec.byte_level or spec.unknown is not None:
+            raise FormatError("merge_rule='ranks' goes with byte_level and without merges")
+        return
+    tokens, known, cut = spec.tokens, spec.normal_ids(), len(spec.prefix.encode())
+    for index, (left, right) in enumerate(spec.merges):
+        if not (0 <= left < len(tokens) and 0 <= right < len(tokens)):
+            raise FormatError(f"merge {index} ({left}, {right}) names an id that is no token")
+        if tokens[left] + tokens[right][cut:] not in known:
+            made = tokens[left] + tokens[right][cut:]
+            raise FormatError(f"merge {index} makes {made!r}, which is no token")
+
+
+def _check_added_tokens(spec: TokenizerSpec) -> None:
+    contents = set()
+    for token in spec.added_tokens:
+        if not token.content:
+            raise FormatError(f"the added token with id {token.id} is empty")
+        if token.content in contents:
+            raise FormatError(f"the added token {token.content!r} is listed twice")
+        contents.add(token.content)
+        if not 0 <= token.id < len(spec.tokens) or spec.kinds[token.id] is TokenKind.UNUSED:
+            raise FormatError(f"the added token {token.content!r} has id {token.id}: no token")

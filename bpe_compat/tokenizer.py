@@ -1,0 +1,390 @@
+"""`Tokenizer`: a thin immutable face over the native encoder, with tiktoken's methods and more."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, converters, decoding, unstable
+from .engine import Engine, Offsets, make_engine
+from .spec import TokenizerSpec
+from .specials import AllowedSpecial, DisallowedSpecial, Specials
+from .texts import all_valid, valid
+from .threads import thread_count
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+__all__ = ["TokenArrays", "Tokenizer", "load"]
+
+
+class TokenArrays(NamedTuple):
+    """Ids of m texts in one array, and m + 1 offsets: text i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]
+
+
+class Tokenizer:
+    """Encodes and decodes as a `TokenizerSpec` says; immutable, picklable, safe to share.
+
+    Its methods that tiktoken's `Encoding` has too mean the same. Added tokens that are not special
+    always match.
+
+    >>> import bpe_compat as bc
+    >>> tok = bc.train(["low lower lowest low"], 262, special_tokens=())
+    >>> tok.encode("lowest")
+    [259, 101, 115, 116]
+    >>> tok.decode([259, 101])
+    'lowe'
+    """
+
+    __slots__ = ("_engine", "_sorted_tokens", "_specials", "name", "spec")
+
+    name: str
+    spec: TokenizerSpec
+    _specials: Specials
+    _engine: Engine | None
+    _sorted_tokens: list[bytes] | None
+
+    def __init__(self, spec: TokenizerSpec, *, name: str | None = None) -> None:
+        set_once = object.__setattr__
+        set_once(self, "spec", spec)
+        set_once(self, "name", name or str(spec.metadata.get("name", "bpe_compat")))
+        set_once(self, "_specials", Specials(spec))
+        set_once(self, "_engine", None)
+        set_once(self, "_sorted_tokens", None)
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        *,
+        pattern: str | None,
+        special_tokens: Mapping[str, int],
+        name: str | None = None,
+    ) -> "Tokenizer":
+        """A tokenizer from tiktoken's four data: ranks, pattern, special tokens and a name.
+
+        `pattern` is a name of `patterns.PATTERNS`, a regex, or None for no split; as in tiktoken,
+        text that a regex does not match is dropped. Raises `FormatError` if a rank is negative or
+        used twice.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"b": 1, b"ab": 2}, pattern=None, special_tokens={})
+        >>> tok.encode("abab")
+        [2, 2]
+        """
+        spec = converters.tiktoken.spec_of(ranks, pattern, special_tokens, name)
+        return cls(spec, name=name)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable; cannot set {name}")
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.spec, self.name)
+
+    def __repr__(self) -> str:
+        return f"<Tokenizer {self.name!r}: {self.spec.vocab_size} ids>"
+
+    @property
+    def engine(self) -> Engine:
+        """The encoder, built on first use."""
+        engine = self._engine
+        if engine is None:
+            engine = make_engine(self.spec)
+            object.__setattr__(self, "_engine", engine)
+        return engine
+
+    # Encoding
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> list[int]:
+        """The ids of a text; special tokens in it are an error unless the call says otherwise.
+
+        `allowed_special` become their ids. Of the others, those in `disallowed_special` raise
+        `SpecialTokenError`, the rest is text. Lone surrogates are encoded as U+FFFD.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0}, pattern=None, special_tokens={"<x>": 1})
+        >>> tok.encode("a<x>", allowed_special={"<x>"})
+        [0, 1]
+        """
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        return self.engine.encode(text, self._specials.allowed(allowed_special))
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The ids of a text in which special tokens are text like any other."""
+        return self.engine.encode(valid(text), self._specials.as_text)
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> npt.NDArray[np.uint32]:
+        """`encode` as an array."""
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        return self.engine.encode_array(text, self._specials.allowed(allowed_special))
+
+    def encode_batch(
+        self,
+        text: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> list[list[int]]:
+        """`encode` for many texts, in parallel."""
+        texts = all_valid(text)
+        for one in texts:
+            self._specials.check(self.engine, one, allowed_special, disallowed_special)
+        enabled = self._specials.allowed(allowed_special)
+        return self.engine.encode_lists(texts, enabled, thread_count(num_threads))
+
+    def encode_ordinary_batch(
+        self, text: Sequence[str], *, num_threads: int | None = None
+    ) -> list[list[int]]:
+        """`encode_ordinary` for many texts, in parallel."""
+        threads = thread_count(num_threads)
+        return self.engine.encode_lists(all_valid(text), self._specials.as_text, threads)
+
+    def encode_arrays(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        specials: Literal["text", "encode"] = "text",
+        threads: int | None = None,
+    ) -> TokenArrays:
+        """The ids of many texts as flat arrays, without a Python list.
+
+        `specials` says whether special tokens in the texts are text or become their ids. Returns
+        uint32 ids of length n and int64 offsets of length m + 1. Texts may be bytes, also if they
+        are not UTF-8. The template is not added.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"b": 1}, pattern=None, special_tokens={})
+        >>> tok.encode_arrays(["ab", "", "a"]).offsets.tolist()
+        [0, 2, 2, 3]
+        """
+        if isinstance(texts, str | bytes):
+            raise TypeError("texts must be a sequence of texts, not one text")
+        enabled = self._specials.mode(specials)
+        batch = self.engine.encode_batch(all_valid(texts), enabled, thread_count(threads))
+        return TokenArrays(*batch)
+
+    def encode_with_offsets(
+        self, text: str, *, specials: Literal["text", "encode"] = "text"
+    ) -> tuple[list[int], Offsets]:
+        """The ids of a text, and the (start, end) that each covers, in characters (code points).
+
+        A token that holds part of a character covers the whole character.
+
+        >>> tok = Tokenizer.from_ranks({bytes([i]): i for i in range(256)}, pattern=None,
+        ...                            special_tokens={})
+        >>> tok.encode_with_offsets("é!")
+        ([195, 169, 33], [(0, 1), (0, 1), (1, 2)])
+        """
+        return self.engine.encode_with_offsets(valid(text), self._specials.mode(specials))
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """The ids that stay if the text goes on, and the ways the rest may be completed."""
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        if self._sorted_tokens is None:
+            object.__setattr__(self, "_sorted_tokens", self.token_byte_values())
+        enabled = self._specials.allowed(allowed_special)
+        return unstable.encode(self.engine, self.spec, self._sorted_tokens or [], text, enabled)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of one token, special tokens included; raises `KeyError` if it is none."""
+        token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        id = self.engine.core.find(token)
+        if id is None:
+            id = self._specials.ids.get(token.decode("utf-8", "replace"))
+        if id is None:
+            raise KeyError(text_or_bytes)
+        return id
+
+    def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:
+        """How many ids a text has."""
+        return len(self.engine.encode_array(valid(text), self._specials.mode(specials)))
+
+    def truncate(
+        self, text: str, n: int, *, specials: Literal["text", "encode"] = "text"
+    ) -> str:
+        """The beginning of a text that its first n tokens cover, cut back to a whole character.
+
+        >>> tok = Tokenizer.from_ranks({bytes([i]): i for i in range(256)}, pattern=None,
+        ...                            special_tokens={})
+        >>> tok.truncate("aé", 2)
+        'a'
+        """
+        if n < 0:
+            raise ValueError(f"n must not be negative, but is {n}")
+        text = valid(text)
+        ids, offsets = self.encode_with_offsets(text, specials=specials)
+        if n >= len(ids):
+            return text
+        end = offsets[n - 1][1] if n else 0
+        # The next token starts inside the last character if it covers a part of it.
+        return text[: min(end, offsets[n][0])]
+
+    def pieces(self, text: str) -> list[bytes]:
+        """What the split makes of a text: the units that merges never cross."""
+        return self.engine.pieces(valid(text))
+
+    # Decoding
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The bytes of some ids; raises `KeyError` naming an id that is no token."""
+        if self.spec.decoder:
+            return decoding.decode(self.spec, tokens).encode()
+        return self.engine.core.decode(_listed(tokens))
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """The text of some ids; `errors` says what becomes of bytes that are not UTF-8."""
+        if self.spec.decoder:
+            return decoding.decode(self.spec, tokens)
+        return self.engine.core.decode(_listed(tokens)).decode("utf-8", errors)
+
+    def decode_batch(
+        self,
+        batch: Sequence[Sequence[int]],
+        *,
+        errors: str = "replace",
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """`decode` for many lists; `num_threads` is accepted as in tiktoken and not needed."""
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(
+        self, batch: Sequence[Sequence[int]], *, num_threads: int | None = None
+    ) -> list[bytes]:
+        """`decode_bytes` for many lists."""
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of one id; raises `KeyError` if it is no token."""
+        return self.engine.core.token(token)
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """The bytes of each id."""
+        return [self.engine.core.token(token) for token in _listed(tokens)]
+
+    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+        """The text of some ids and where each starts in it, in characters.
+
+        A token that starts inside a character gets the index of that character. Raises
+        `UnicodeDecodeError` if the bytes are not UTF-8.
+        """
+        parts = self.decode_tokens_bytes(tokens)
+        starts, length = [], 0
+        for part in parts:
+            starts.append(max(0, length - (0x80 <= part[0] < 0xC0)))
+            length += sum(not 0x80 <= byte < 0xC0 for byte in part)
+        return b"".join(parts).decode(), starts
+
+    def stream(self, prompt_ids: Sequence[int] = ()) -> "decoding.Stream":
+        """Decodes ids one at a time, as a model makes them, after a prompt."""
+        return decoding.Stream(self, prompt_ids)
+
+    # What there is
+
+    @property
+    def n_vocab(self) -> int:
+        """The greatest id plus one."""
+        return self.spec.vocab_size
+
+    @property
+    def max_token_value(self) -> int:
+        """The greatest id."""
+        return self.spec.vocab_size - 1
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`; raises `KeyError` if there is none."""
+        return self._specials.ids["<|endoftext|>"]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The texts of the special tokens."""
+        return set(self._specials.names)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is a special token's."""
+        return token in self._specials.ids.values()
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens that are not special, sorted."""
+        return sorted(self.spec.normal_ids())
+
+    @property
+    def unicode_version(self) -> str:
+        """The version of the character classes behind the split patterns."""
+        return _core.unicode_version
+
+    # Elsewhere
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str = "huggingface",
+        plugin: bool = False,
+        allow_loss: bool = False,
+    ) -> None:
+        """Writes the tokenizer in a format of `converters.FORMATS`.
+
+        `plugin` makes a Hugging Face folder name our class instead of the stock one. Raises
+        `LossyConversionError` for what the format cannot hold, unless `allow_loss`.
+        """
+        options = {"plugin": True} if plugin else {}
+        converters.write(self.spec, path, format=format, allow_loss=allow_loss, **options)
+
+    def to_tiktoken(self, *, allow_loss: bool = False) -> "tiktoken.Encoding":
+        """This tokenizer as a live `tiktoken.Encoding`."""
+        return converters.tiktoken.live(self.spec, self.name, allow_loss=allow_loss)
+
+    def to_tokenizers(self, *, allow_loss: bool = False) -> "tokenizers.Tokenizer":
+        """This tokenizer as a live `tokenizers.Tokenizer`."""
+        return converters.huggingface.live(self.spec, allow_loss=allow_loss)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Tokenizer:
+    """The tokenizer in a file or folder of any readable format.
+
+    `format` is a name of `converters.FORMATS`, found out if None. `pattern` and `special_tokens`
+    are for formats that do not hold them. Raises `FormatError` and `UnsupportedError`.
+    """
+    spec = converters.read(path, format=format, pattern=pattern, special_tokens=special_tokens)
+    return Tokenizer(spec)
+
+
+def _rebuilt(cls: type[Tokenizer], spec: TokenizerSpec, name: str) -> Tokenizer:
+    return cls(spec, name=name)
+
+
+def _listed(tokens: Sequence[int]) -> Any:
+    return tokens.tolist() if isinstance(tokens, np.ndarray) else tokens
+

@@ -1,0 +1,76 @@
+"""`convert`: from format to format, with a proof that no id changed."""
+
+import os
+from collections.abc import Mapping
+
+from . import converters
+from .errors import BPECompatError
+from .spec import TokenizerSpec
+from .tokenizer import Tokenizer
+
+__all__ = ["PROBES", "convert"]
+
+PROBES = (
+    "",
+    " ",
+    "  \n\n \t x \r\n",
+    "Hello, World! It's 2026; I'll've THEY'RE we'd 'Tis.",
+    "1234567 3.14159265 2026-11-29 ½ Ⅷ ٣٤٥٦",
+    "def f(x):\n    return x ** 2  # camelCase HTTPServer snake_case\n\n\n",
+    "naïve café cafe\u0301 ÅÄÖ ßſ ǅ ʰ Ελληνικά Русский עברית العربية हिन्दी ไทย 日本語 한국어",
+    "emoji 👩‍👩‍👧‍👦 🏳️‍🌈 \u200b\u2060\ufeff\u00a0\u2028\u3000.",
+    "\x00\x01\x1c\x7f\ue000\U000e0001\u0378",
+    "<|endoftext|><s></s>[PAD]<unk>",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" * 8,
+)
+"""Texts that tokenizers commonly disagree on."""
+
+
+def convert(
+    src: str | os.PathLike[str],
+    dst: str | os.PathLike[str],
+    *,
+    to: str,
+    source_format: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    allow_loss: bool = False,
+) -> None:
+    """Reads a tokenizer in any readable format and writes it in another.
+
+    What was written is read again and must give the same ids on texts that tokenizers commonly
+    disagree on, and for every token; otherwise it is removed and `BPECompatError` raised.
+    With `allow_loss` that is not checked. Raises `LossyConversionError` for what `to` cannot hold.
+    """
+    spec = converters.read(
+        src, format=source_format, pattern=pattern, special_tokens=special_tokens
+    )
+    written = converters.write(spec, dst, format=to, allow_loss=allow_loss)
+    if allow_loss:
+        return
+    try:
+        _compare(spec, converters.read(dst, format=to))
+    except Exception:
+        for path in written:
+            path.unlink()
+        raise
+
+
+def _compare(source: TokenizerSpec, written: TokenizerSpec) -> None:
+    """Raises `BPECompatError` for the first text on which two specs differ."""
+    a, b = Tokenizer(source), Tokenizer(written)
+    if source.special_tokens != written.special_tokens:
+        raise BPECompatError("the special tokens came back with other ids")
+    for text in (*PROBES, *_token_texts(source)):
+        for specials in ("text", "encode"):
+            ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]  # type: ignore[arg-type]
+            if ids[0] != ids[1]:
+                raise BPECompatError(f"the text {text!r} became {ids[1]} instead of {ids[0]}")
+        if a.decode(ids[0]) != b.decode(ids[1]):
+            raise BPECompatError(f"the ids {ids[0]} of {text!r} are decoded differently")
+
+
+def _token_texts(spec: TokenizerSpec) -> list[str]:
+    """All tokens, a few hundred to a text, each after a line end so that most pieces start there."""
+    tokens = [token.decode("utf-8", "replace") for token in spec.tokens if token]
+    return ["\n".join(tokens[i : i + 500]) for i in range(0, len(tokens), 500)]

@@ -1,0 +1,75 @@
+"""Readers and writers of tokenizer files around one model, `TokenizerSpec`.
+
+A format is one module here with a `FORMAT`; `FORMATS` lists them all. Nothing is dropped in silence:
+what a file says and a spec cannot is an `UnsupportedError`, what a spec says and a format cannot a
+`LossyConversionError`.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError
+from ..spec import TokenizerSpec
+from . import gpt2, huggingface, tiktoken
+from .base import Format
+
+__all__ = ["FORMATS", "Format", "detect", "gpt2", "huggingface", "read", "tiktoken", "write"]
+
+FORMATS: dict[str, Format] = {
+    format.name: format for format in (huggingface.FORMAT, gpt2.FORMAT, tiktoken.FORMAT)
+}
+"""Every format by its name; `detect` tries them in this order."""
+
+
+def detect(path: str | os.PathLike[str]) -> str:
+    """The name of the format of a file or folder, told by its content.
+
+    Raises `FormatError` if it is none that is known.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FormatError(f"{path}: no such file or folder")
+    for format in FORMATS.values():
+        if format.detect(path):
+            return format.name
+    raise FormatError(f"{path}: in none of the formats {', '.join(FORMATS)}; pass format=")
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerSpec:
+    """The spec in a file or folder.
+
+    `pattern` and `special_tokens` are for formats that do not hold them. Raises `FormatError` if
+    the content is not what its format says, and `UnsupportedError` for what a spec cannot express.
+    """
+    chosen = _format(format or detect(path))
+    return chosen.read(Path(path), pattern, special_tokens)
+
+
+def write(
+    spec: TokenizerSpec,
+    path: str | os.PathLike[str],
+    *,
+    format: str,
+    allow_loss: bool = False,
+    **options: Any,
+) -> list[Path]:
+    """Writes a spec to a file or folder, whole or not at all, and returns the files written.
+
+    `options` are those of the format (`plugin` of huggingface). Raises `LossyConversionError`
+    naming each loss, unless `allow_loss`.
+    """
+    return _format(format).write(spec, Path(path), allow_loss=allow_loss, **options)
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise FormatError(f"no format is named {name!r}; known: {', '.join(FORMATS)}")
+    return FORMATS[name]

@@ -1,0 +1,257 @@
+"""tiktoken's rank files: a line `base64-of-the-token rank` for each token.
+
+The file says nothing of the split pattern and the special tokens. They come from the caller; or from
+a file NAME.tiktoken.json beside it, which the writer makes:
+
+    {"name": "mine", "pattern": "...", "special_tokens": {"<|endoftext|>": 50256}}
+
+`pattern` is a name of `patterns.PATTERNS`, a regex of tiktoken's dialect, or null; or, for the four
+published files, from what their owner publishes, found by the sha256 of the content.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import FormatError
+from ..patterns import named, resolve
+from ..ranks import differences, tokens_of
+from ..spec import AddedToken, Split, TokenizerSpec, TokenKind
+from .base import Format, read_bytes, refuse_losses, write_files
+from .json_tree import load
+
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ["FORMAT", "live", "ranks_of", "read", "spec_of", "write"]
+
+_END, _PROMPT = "<|endoftext|>", "<|endofprompt|>"
+# sha256 of the file: name, pattern and special tokens as tiktoken_ext/openai_public.py has them.
+_PUBLISHED: dict[str, tuple[str, str, dict[str, int]]] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": (
+        "r50k_base", "gpt2", {_END: 50256}),
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": (
+        "p50k_base", "gpt2", {_END: 50256}),
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
+        "cl100k_base", "cl100k",
+        {_END: 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259,
+         "<|fim_suffix|>": 100260, _PROMPT: 100276}),
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
+        "o200k_base", "o200k", {_END: 199999, _PROMPT: 200018}),
+}  # fmt: skip
+_MAX_RANK = 1 << 24
+
+
+def detect(path: Path) -> bool:
+    """Whether the first line of a file is a rank line."""
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        first = file.readline(1 << 16).removeprefix(b"\xef\xbb\xbf")
+    try:
+        _parse_line(first.strip())
+    except ValueError:
+        return path.suffix == ".tiktoken"
+    return True
+
+
+def read(
+    path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None
+) -> TokenizerSpec:
+    """Reads a rank file; see the top of this module for where the rest comes from."""
+    data = read_bytes(path)
+    ranks = parse_ranks(data, path.name)
+    sidecar = sidecar_of(path)
+    name = path.stem
+    if sidecar.is_file():
+        node = load(sidecar)
+        node.only("name", "pattern", "special_tokens")
+        name = node.get("name", str, name)
+        if pattern is None:
+            pattern = node.get("pattern", str, None)
+        if special_tokens is None:
+            special_tokens = node.get("special_tokens", dict)
+    elif published := _PUBLISHED.get(hashlib.sha256(data).hexdigest()):
+        name = published[0]
+        pattern = published[1] if pattern is None else pattern
+        special_tokens = published[2] if special_tokens is None else special_tokens
+    elif pattern is None:
+        raise FormatError(
+            f"{path}: a rank file says nothing of its split pattern and special tokens; pass "
+            f"pattern= and special_tokens=, or put them into {sidecar.name} beside it"
+        )
+    return spec_of(ranks, pattern, special_tokens or {}, name)
+
+
+def sidecar_of(path: Path) -> Path:
+    """Where the pattern and the special tokens of a rank file are."""
+    return path.with_name(path.name + ".json")
+
+
+def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
+    """The rank table in a file's content; errors name the line."""
+    ranks: dict[bytes, int] = {}
+    owners: dict[int, int] = {}
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        line = line.removesuffix(b"\r")
+        if not line:
+            continue
+        try:
+            token, rank = _parse_line(line)
+        except ValueError as error:
+            raise FormatError(f"{name}: line {number}: {error}") from None
+        if token in ranks:
+            raise FormatError(f"{name}: line {number}: the token {token!r} has a rank already")
+        if owners.setdefault(rank, number) != number:
+            raise FormatError(
+                f"{name}: line {number}: rank {rank} was used in line {owners[rank]} already"
+            )
+        ranks[token] = rank
+    if not ranks:
+        raise FormatError(f"{name}: line 1: the file holds no rank")
+    return ranks
+
+
+def _parse_line(line: bytes) -> tuple[bytes, int]:
+    encoded, _, rank = line.partition(b" ")
+    if not rank.isdigit():
+        raise ValueError(f"{_shown(line)} is not a base64 token, a space and a rank")
+    try:
+        token = base64.b64decode(encoded, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"{_shown(encoded)} is not base64: {error}") from None
+    if not token or base64.b64encode(token) != encoded:
+        raise ValueError(f"{_shown(encoded)} is not the base64 form of a token")
+    if len(rank) > 9 or int(rank) >= _MAX_RANK:
+        raise ValueError(f"the rank {_shown(rank)} is too large")
+    return token, int(rank)
+
+
+def _shown(text: bytes) -> str:
+    shown = text[:40].decode("utf-8", "replace")
+    return repr(shown + ("…" if len(text) > 40 else ""))
+
+
+def spec_of(
+    ranks: Mapping[bytes, int],
+    pattern: str | None,
+    special_tokens: Mapping[str, int],
+    name: str | None = None,
+) -> TokenizerSpec:
+    """The spec of tiktoken's four data.
+
+    A special token that is in the rank table too is a special token only.
+    """
+    owners: dict[int, bytes] = {}
+    for token, rank in ranks.items():
+        if not token or rank < 0 or rank >= _MAX_RANK:
+            raise FormatError(f"the token {token!r} has rank {rank}")
+        if owners.setdefault(rank, token) != token:
+            raise FormatError(f"rank {rank} is used twice, by {owners[rank]!r} and {token!r}")
+    for content, id in special_tokens.items():
+        if not isinstance(id, int) or not 0 <= id < _MAX_RANK:
+            raise FormatError(f"the special token {content!r} has id {id!r}")
+        if owners.get(id, content.encode()) != content.encode():
+            raise FormatError(f"the special token {content!r} has the rank {id} of {owners[id]!r}")
+    base, base_kinds = tokens_of(ranks)
+    size = 1 + max([len(base) - 1, *special_tokens.values()])
+    tokens = [*base, *[b""] * (size - len(base))]
+    kinds = [*base_kinds, *[TokenKind.UNUSED] * (size - len(base))]
+    for content, id in special_tokens.items():
+        if kinds[id] is not TokenKind.CONTROL:
+            tokens[id], kinds[id] = content.encode(), TokenKind.CONTROL
+    by_id = sorted(special_tokens.items(), key=lambda item: item[1])
+    return TokenizerSpec(
+        tokens=tuple(tokens),
+        kinds=tuple(kinds),
+        merge_rule="ranks",
+        ignore_merges=True,
+        splits=_matches_only(pattern),
+        added_tokens=tuple(AddedToken(content, id) for content, id in by_id),
+        metadata={"name": name} if name else {},
+    )
+
+
+def _matches_only(pattern: str | None) -> tuple[Split, ...]:
+    """tiktoken's pieces are the matches of the pattern; other text is dropped."""
+    return tuple(
+        split if named(split.pattern) else Split(split.pattern, "removed", invert=True)
+        for split in resolve(pattern)
+    )
+
+
+def losses(spec: TokenizerSpec) -> list[str]:
+    """What tiktoken's four data cannot hold of a spec."""
+    found = differences(spec)
+    if len(spec.splits) > 1 or any(split.mapped for split in spec.splits):
+        found.append("more than one split step")
+    elif spec.splits and spec.splits[0].behavior not in ("isolated", "removed"):
+        found.append(f"the split behavior {spec.splits[0].behavior}")
+    elif spec.splits and spec.splits[0].behavior == "removed" and not spec.splits[0].invert:
+        found.append("a split that removes its matches")
+    if spec.normalizers:
+        found.append("the normalizers " + ", ".join(step.kind for step in spec.normalizers))
+    if spec.template:
+        found.append("the template around a text")
+    if spec.prefix_space:
+        found.append("a space in front of the text")
+    for token in spec.added_tokens:
+        if token.lstrip or token.rstrip or token.single_word or not token.special:
+            found.append(f"the flags of the added token {token.content!r}")
+    return found
+
+
+def ranks_of(spec: TokenizerSpec) -> dict[bytes, int]:
+    """The rank table of a spec, by rank: its normal tokens and their ids."""
+    return spec.normal_ids()
+
+
+def pattern_of(spec: TokenizerSpec) -> str:
+    """The regex whose matches are the pieces of a spec, in tiktoken's dialect."""
+    if not spec.splits:
+        return r"(?s:.+)"
+    split = spec.splits[0]
+    if split.behavior == "removed" or named(split.pattern):
+        return split.pattern
+    # Text between the matches is a piece, too: all that starts no match.
+    return rf"(?:{split.pattern})|(?s:(?!{split.pattern}).)+"
+
+
+def write(spec: TokenizerSpec, path: Path, *, allow_loss: bool) -> list[Path]:
+    """Writes the rank file and its sidecar."""
+    if path.is_dir():
+        raise FormatError(f"{path}: is a folder; the tiktoken format is a file")
+    refuse_losses("tiktoken", losses(spec), allow_loss=allow_loss)
+    lines = (
+        base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks_of(spec).items()
+    )
+    known = named(spec.splits[0].pattern) if spec.splits else None
+    sidecar = {
+        "name": spec.metadata.get("name", path.stem),
+        "pattern": known.name if known else (pattern_of(spec) if spec.splits else None),
+        "special_tokens": spec.special_tokens,
+    }
+    text = json.dumps(sidecar, ensure_ascii=False, indent=2)
+    return write_files({path: b"".join(lines), sidecar_of(path): text.encode() + b"\n"})
+
+
+def live(spec: TokenizerSpec, name: str, *, allow_loss: bool) -> "tiktoken.Encoding":
+    """A `tiktoken.Encoding`, not by way of a file."""
+    import tiktoken
+
+    refuse_losses("tiktoken", losses(spec), allow_loss=allow_loss)
+    return tiktoken.Encoding(
+        name,
+        pat_str=pattern_of(spec),
+        mergeable_ranks=ranks_of(spec),
+        special_tokens=spec.special_tokens,
+    )
+
+
+FORMAT = Format(
+    "tiktoken", "tiktoken's rank file, with pattern and specials beside it", detect, read, write
+)

@@ -1,0 +1,89 @@
+#include "merge.h"
+
+#include <algorithm>
+
+namespace bpe {
+
+void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
+    if (2 * (used_ + 1) > slots_.size()) {
+        std::vector<Entry> old(2 * slots_.size());
+        old.swap(slots_);
+        used_ = 0;
+        for (const Entry& e : old)
+            if (e.pair != kEmpty)
+                insert(static_cast<Id>(e.pair >> 32), static_cast<Id>(e.pair), e.priority, e.merged);
+    }
+    const uint64_t pair = key(left, right);
+    size_t slot = hash_of(pair) & (slots_.size() - 1);
+    while (slots_[slot].pair != kEmpty && slots_[slot].pair != pair)
+        slot = (slot + 1) & (slots_.size() - 1);
+    used_ += slots_[slot].pair == kEmpty;
+    slots_[slot] = {pair, priority, merged};
+}
+
+void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit) {
+    pairs_.clear();
+    for (size_t i = 0; i + 1 < symbols.size(); ++i)
+        pairs_.push_back(table_.find(symbols[i].id, symbols[i + 1].id));
+    while (!pairs_.empty()) {
+        const auto best = std::min_element(pairs_.begin(), pairs_.end(), [](auto& a, auto& b) {
+            return a.priority < b.priority;
+        });
+        if (best->priority >= limit) return;
+        const size_t i = best - pairs_.begin();
+        symbols[i].id = best->merged;
+        symbols.erase(symbols.begin() + i + 1);
+        pairs_.erase(best);
+        if (i > 0) pairs_[i - 1] = table_.find(symbols[i - 1].id, symbols[i].id);
+        if (i < pairs_.size()) pairs_[i] = table_.find(symbols[i].id, symbols[i + 1].id);
+    }
+}
+
+// Looks up the pair that starts at symbol `at` and queues it if it can merge.
+void Merger::offer(const std::vector<Symbol>& symbols, uint32_t at) {
+    Link& link = links_[at];
+    link.priority = kNever;
+    if (link.next == symbols.size()) return;
+    const auto entry = table_.find(symbols[at].id, symbols[link.next].id);
+    link.priority = entry.priority;
+    link.merged = entry.merged;
+    if (entry.priority == kNever) return;
+    heap_.push_back({entry.priority, at});
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+}
+
+// Symbols stay where they are, in a doubly linked list; the heap holds candidates, and one whose
+// priority is no longer that of its place is stale.
+void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
+    const auto size = static_cast<uint32_t>(symbols.size());
+    links_.resize(size);
+    heap_.clear();
+    for (uint32_t i = 0; i < size; ++i) {
+        links_[i] = {i - 1, i + 1, kNever, kNoId};
+        if (i + 1 == size) break;
+        const auto entry = table_.find(symbols[i].id, symbols[i + 1].id);
+        links_[i].priority = entry.priority;
+        links_[i].merged = entry.merged;
+        if (entry.priority != kNever) heap_.push_back({entry.priority, i});
+    }
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
+    while (!heap_.empty() && heap_.front().priority < limit) {
+        const Candidate top = heap_.front();
+        std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+        heap_.pop_back();
+        Link& link = links_[top.at];
+        if (link.priority != top.priority) continue;
+        const uint32_t gone = link.next;
+        symbols[top.at].id = link.merged;
+        link.next = links_[gone].next;
+        links_[gone].priority = kNever;
+        if (link.next < size) links_[link.next].previous = top.at;
+        offer(symbols, top.at);
+        if (top.at > 0) offer(symbols, link.previous);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < size; i = links_[i].next) symbols[kept++] = symbols[i];
+    symbols.resize(kept);
+}
+
+}  // namespace bpe

@@ -1,0 +1,96 @@
+// Which neighbours merge, and the merging of one piece.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vocab.h"
+
+namespace bpe {
+
+using Priority = uint32_t;  // lower merges first
+inline constexpr Priority kNever = UINT32_MAX;
+
+// (left id, right id) -> (priority, id of the merged token).
+//
+// Both merge rules of the field are this one table. Hugging Face lists its pairs: the priority is
+// the place in the list. tiktoken merges any pair whose concatenation has a rank: the table holds
+// every split of every token into two tokens, and the priority is the token's rank.
+class MergeTable {
+public:
+    struct Entry {
+        uint64_t pair = kEmpty;
+        Priority priority = kNever;
+        Id merged = kNoId;
+    };
+
+    explicit MergeTable(size_t expected = 0) {
+        size_t slots = 16;
+        while (slots < 2 * expected) slots *= 2;
+        slots_.resize(slots);
+    }
+
+    // A pair that is added twice keeps its last entry, as in tokenizers.
+    void insert(Id left, Id right, Priority priority, Id merged);
+
+    Entry find(Id left, Id right) const {
+        const uint64_t pair = key(left, right);
+        for (size_t slot = hash_of(pair) & (slots_.size() - 1);;
+             slot = (slot + 1) & (slots_.size() - 1)) {
+            if (slots_[slot].pair == pair) return slots_[slot];
+            if (slots_[slot].pair == kEmpty) return {};
+        }
+    }
+
+private:
+    static constexpr uint64_t kEmpty = UINT64_MAX;  // (kNoId, kNoId) is no pair
+    static uint64_t key(Id left, Id right) { return uint64_t{left} << 32 | right; }
+
+    std::vector<Entry> slots_;  // a power of two, at most half full
+    size_t used_ = 0;
+};
+
+// A token of a piece and where it starts: byte offset within the piece.
+struct Symbol {
+    Id id;
+    uint32_t start;
+};
+
+// Merges the symbols of one piece while a pair has a priority below the limit: always the pair of
+// lowest priority, the leftmost among equals. Keeps its memory from piece to piece; one per thread.
+class Merger {
+public:
+    explicit Merger(const MergeTable& table) : table_(table) {}
+
+    void merge(std::vector<Symbol>& symbols, Priority limit = kNever) {
+        symbols.size() <= kShort ? merge_short(symbols, limit) : merge_long(symbols, limit);
+    }
+
+private:
+    // Up to here a scan for the minimum beats the heap and its bookkeeping.
+    static constexpr size_t kShort = 32;
+
+    struct Link {
+        uint32_t previous, next;
+        Priority priority;  // of this symbol with the next one
+        Id merged;
+    };
+    struct Candidate {
+        Priority priority;
+        uint32_t at;
+        bool operator>(const Candidate& o) const {
+            return priority != o.priority ? priority > o.priority : at > o.at;
+        }
+    };
+
+    void merge_short(std::vector<Symbol>& symbols, Priority limit);  // O(symbols x merges)
+    void merge_long(std::vector<Symbol>& symbols, Priority limit);   // O(symbols x log symbols)
+    void offer(const std::vector<Symbol>& symbols, uint32_t at);
+
+    const MergeTable& table_;
+    std::vector<MergeTable::Entry> pairs_;
+    std::vector<Link> links_;
+    std::vector<Candidate> heap_;
+};
+
+}  // namespace bpe

@@ -1,0 +1,37 @@
+#include "scanner.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "patterns.h"
+
+namespace bpe {
+namespace {
+
+// No split: the whole text is one piece.
+size_t whole(Bytes text, size_t& at, size_t* ends, size_t capacity) {
+    if (at == text.size() || capacity == 0) return 0;
+    ends[0] = at = text.size();
+    return 1;
+}
+
+constexpr Scanner kScanners[] = {
+    {"none", whole},
+    {"gpt2", scan::gpt2},
+    {"cl100k", scan::cl100k},
+    {"llama3", scan::llama3},
+    {"qwen2", scan::qwen2},
+    {"o200k", scan::o200k},
+};
+
+}  // namespace
+
+std::span<const Scanner> scanners() { return kScanners; }
+
+Scan scanner(std::string_view name) {
+    for (const Scanner& s : kScanners)
+        if (s.name == name) return s.scan;
+    throw std::invalid_argument("no native scanner named '" + std::string(name) + "'");
+}
+
+}  // namespace bpe
