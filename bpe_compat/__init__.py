@@ -11,11 +11,11 @@ from pkgutil import extend_path
 # A checkout finds the compiled core in an installed copy, so that `python` works in the checkout.
 __path__ = extend_path(__path__, __name__)
 
-from . import converters, errors  # noqa: E402
-from .spec import TokenizerSpec  # noqa: E402
-from .tokenizer import TokenArrays, Tokenizer, load  # noqa: E402
-from .training import train  # noqa: E402
-from .verify import convert  # noqa: E402
+from . import converters, errors
+from .spec import TokenizerSpec
+from .tokenizer import TokenArrays, Tokenizer, load
+from .training import train
+from .verify import convert
 
 __all__ = [
     "TokenArrays",

@@ -20,7 +20,7 @@ CHARACTERS = "".join(
 _TO_CHARACTER = dict(enumerate(CHARACTERS))
 # str.translate to Latin-1 is the fastest way back; unmapped characters are caught by the encoder,
 # except those below U+0100 that stand for no byte, which map to a character outside Latin-1.
-_TO_LATIN1 = {code: 0xFFFF for code in range(256)} | {
+_TO_LATIN1 = dict.fromkeys(range(256), 65535) | {
     ord(character): byte for byte, character in enumerate(CHARACTERS)
 }
 

@@ -99,9 +99,7 @@ def _strip(step: DecoderStep, parts: list[str]) -> list[str]:
 
 def _suffix(step: DecoderStep, parts: list[str]) -> list[str]:
     last = len(parts) - 1
-    return [
-        part.replace(step.content, "" if i == last else " ") for i, part in enumerate(parts)
-    ]
+    return [part.replace(step.content, "" if i == last else " ") for i, part in enumerate(parts)]
 
 
 def _prefix(step: DecoderStep, parts: list[str]) -> list[str]:

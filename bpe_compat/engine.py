@@ -1,6 +1,6 @@
 """The two ways to run a spec: all native, or with normalizers and splits in Python.
 
-Both take texts that are valid UTF-8 and a mask that says which added tokens take part, one byte each.
+Both take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """
 
 from collections.abc import Sequence
@@ -138,7 +138,9 @@ class PythonEngine:
         return self._encode(text, enabled)
 
     def pieces(self, text: str) -> list[bytes]:
-        return [_to_bytes(piece) for piece, _, _ in self.split(self._prepared(self.normalize(text)))]
+        return [
+            _to_bytes(piece) for piece, _, _ in self.split(self._prepared(self.normalize(text)))
+        ]
 
     def _prepared(self, text: str) -> str:
         add = self.spec.prefix_space and text and not text.startswith(" ")

@@ -46,7 +46,7 @@ _O200K = "|".join([
     r"\s*[\r\n]+",
     r"\s+(?!\S)",
     r"\s+",
-])  # fmt: skip  # noqa: E501
+])  # fmt: skip
 
 PATTERNS: dict[str, Pattern] = {
     pattern.name: pattern
@@ -78,7 +78,7 @@ PATTERNS: dict[str, Pattern] = {
         Pattern("qwen2", _QWEN2, _QWEN2),
         Pattern("o200k", _O200K, _O200K),
     ]
-}  # fmt: skip  # noqa: E501
+}  # fmt: skip
 """Every named pattern by its name."""
 
 Dialect = Literal["tiktoken", "oniguruma"]
@@ -99,7 +99,7 @@ def named(text: str, dialect: Dialect = "tiktoken") -> Pattern | None:
     'gpt2'
     >>> named(PATTERNS["cl100k"].text, "oniguruma") is None
     True
-    """  # noqa: E501
+    """
     return _BY_TEXT[dialect].get(text)
 
 

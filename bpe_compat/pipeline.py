@@ -18,9 +18,9 @@ from .spec import Behavior, Normalizer, Split
 __all__ = ["Piece", "compile_pattern", "normalizer", "splitter"]
 
 # The order of `enum Category` in native/unicode.h.
-_CATEGORIES = (
-    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn"
-).split()
+_CATEGORIES = """
+    Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn
+""".split()  # noqa: SIM905 - the same words as in unicode.h
 
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
@@ -88,7 +88,11 @@ def _split_bytes(piece: Piece, steps: list[_Step]) -> Iterator[Piece]:
     character = [i for i, c in enumerate(text) for _ in range(len(c.encode()))]
     for a, b in parts:
         part = from_characters(spelled[a:b]) or b""
-        yield part.decode("utf-8", "surrogateescape"), start + character[a], start + character[b - 1] + 1
+        yield (
+            part.decode("utf-8", "surrogateescape"),
+            start + character[a],
+            start + character[b - 1] + 1,
+        )
 
 
 def _splitter_step(split: Split) -> _Step:
@@ -112,9 +116,7 @@ def _splitter_step(split: Split) -> _Step:
     return step
 
 
-def _arrange(
-    parts: list[tuple[int, int, bool]], behavior: Behavior
-) -> Iterable[tuple[int, int]]:
+def _arrange(parts: list[tuple[int, int, bool]], behavior: Behavior) -> Iterable[tuple[int, int]]:
     """What tokenizers' SplitDelimiterBehavior makes of matches and the text between them."""
     if behavior == "isolated":
         return [(a, b) for a, b, _ in parts]
@@ -156,8 +158,8 @@ def _moved_code_points() -> dict[int, str]:
             continue
         members = np.flatnonzero(table == number).astype("<u4").tobytes().decode("utf-32-le")
         differing = regex.findall(rf"\P{{{category}}}", members)
-        if differing:
-            # The last one: no pattern is likely to name it.
-            same = regex.search(rf"\p{{{category}}}", members[::-1])
+        # The last one that both agree on stands in: no pattern is likely to name it.
+        same = regex.search(rf"\p{{{category}}}", members[::-1]) if differing else None
+        if same:
             moved |= dict.fromkeys(map(ord, differing), same[0])
     return moved

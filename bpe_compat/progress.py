@@ -12,8 +12,8 @@ __all__ = ["Progress"]
 class Progress:
     """A bar for one stage of long work, done in parts; shows nothing if it is not wanted.
 
-    `wanted` None means on a terminal only. `report(done, total)` is for the native core: how far the
-    part under way is. `finish(size)` ends a part.
+    `wanted` None means on a terminal only. `report(done, total)` is for the native core: how far
+    the part under way is. `finish(size)` ends a part.
 
     >>> with Progress(False, "counting", 10, "B") as progress:
     ...     progress.finish(10)

@@ -49,10 +49,10 @@ def _paths(sources: Any) -> list[Path] | None:
     """The files that a source names, or None if it is no source of files."""
     if isinstance(sources, str | os.PathLike):
         return [Path(sources)]
-    if isinstance(sources, list | tuple) and sources:
-        if all(isinstance(item, os.PathLike) for item in sources):
-            return [Path(item) for item in sources]
-    return None
+    if not isinstance(sources, list | tuple) or not sources:
+        return None
+    are_paths = all(isinstance(item, os.PathLike) for item in sources)
+    return [Path(item) for item in sources] if are_paths else None
 
 
 def _documents(sources: Any, text_column: str) -> Iterator[Document]:
@@ -93,26 +93,23 @@ def _rows(sources: Iterable[Any], text_column: str) -> Iterator[Any]:
 
 
 def _file(path: Path) -> Iterator[memoryview]:
+    """The content of a file, mapped; the mapping lives as long as the view."""
     if path.suffix in _LATER:
         raise UnsupportedError(f"{path}: {path.suffix} files cannot be read yet; pass their texts")
     try:
-        file = path.open("rb")
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return
+            view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except FileNotFoundError:
         raise FormatError(f"{path}: no such file; to train on a text itself pass [text]") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: is a folder; pass a list of its files") from None
-    with file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            with memoryview(mapped) as view:
-                if view[:3] == b"\xef\xbb\xbf":
-                    warnings.warn(
-                        f"{path}: begins with a byte order mark, which becomes part of the text",
-                        stacklevel=2,
-                    )
-                _check_utf8(view, str(path))
-                yield view
+    if bytes(view[:3]) == b"\xef\xbb\xbf":
+        message = f"{path}: begins with a byte order mark, which becomes part of the text"
+        warnings.warn(message, stacklevel=2)
+    _check_utf8(view, str(path))
+    yield view
 
 
 def _check_utf8(text: bytes | memoryview, name: str) -> None:

@@ -19,9 +19,7 @@ __all__ = [
     "TokenizerSpec",
 ]
 
-Behavior = Literal[
-    "isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"
-]
+Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
 
 class TokenKind(StrEnum):
@@ -108,11 +106,19 @@ class DecoderStep:
     `replace` uses `pattern` (a string) and `content`; `strip` removes up to `start` and `stop`
     copies of `content` from each token's ends; `suffix` turns the word suffix `content` into a
     space; `prefix` joins tokens that start with `content` to the one before (WordPiece); `join`
-    puts `content` between tokens; `metaspace` turns `content` into a space and drops the first one if `start` is 1.
+    puts `content` between tokens; `metaspace` turns `content` into a space and drops the first one
+    if `start` is 1.
     """
 
     kind: Literal[
-        "byte_level", "byte_fallback", "fuse", "join", "replace", "strip", "suffix", "prefix",
+        "byte_level",
+        "byte_fallback",
+        "fuse",
+        "join",
+        "replace",
+        "strip",
+        "suffix",
+        "prefix",
         "metaspace",
     ]
     pattern: str = ""

@@ -8,8 +8,8 @@ __all__ = ["thread_count"]
 def thread_count(threads: int | None) -> int:
     """The number asked for, or one per processor this process may run on.
 
-    `TOKENIZERS_PARALLELISM=false` means one thread, unless a number is asked for; `datasets` sets it
-    in its worker processes.
+    `TOKENIZERS_PARALLELISM=false` means one thread, unless a number is asked for; `datasets` sets
+    it in its worker processes.
 
     >>> thread_count(3)
     3

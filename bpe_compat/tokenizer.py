@@ -22,7 +22,7 @@ __all__ = ["TokenArrays", "Tokenizer", "load"]
 
 
 class TokenArrays(NamedTuple):
-    """Ids of m texts in one array, and m + 1 offsets: text i is `ids[offsets[i]:offsets[i + 1]]`."""
+    """Ids of m texts in one array; `ids[offsets[i]:offsets[i + 1]]` are those of text i."""
 
     ids: npt.NDArray[np.uint32]
     offsets: npt.NDArray[np.int64]
@@ -73,7 +73,8 @@ class Tokenizer:
         text that a regex does not match is dropped. Raises `FormatError` if a rank is negative or
         used twice.
 
-        >>> tok = Tokenizer.from_ranks({b"a": 0, b"b": 1, b"ab": 2}, pattern=None, special_tokens={})
+        >>> ranks = {b"a": 0, b"b": 1, b"ab": 2}
+        >>> tok = Tokenizer.from_ranks(ranks, pattern=None, special_tokens={})
         >>> tok.encode("abab")
         [2, 2]
         """
@@ -224,9 +225,7 @@ class Tokenizer:
         """How many ids a text has."""
         return len(self.engine.encode_array(valid(text), self._specials.mode(specials)))
 
-    def truncate(
-        self, text: str, n: int, *, specials: Literal["text", "encode"] = "text"
-    ) -> str:
+    def truncate(self, text: str, n: int, *, specials: Literal["text", "encode"] = "text") -> str:
         """The beginning of a text that its first n tokens cover, cut back to a whole character.
 
         >>> tok = Tokenizer.from_ranks({bytes([i]): i for i in range(256)}, pattern=None,
@@ -353,6 +352,8 @@ class Tokenizer:
         `plugin` makes a Hugging Face folder name our class instead of the stock one. Raises
         `LossyConversionError` for what the format cannot hold, unless `allow_loss`.
         """
+        if plugin and format != "huggingface":
+            raise ValueError(f"plugin is an option of the format huggingface, not of {format}")
         options = {"plugin": True} if plugin else {}
         converters.write(self.spec, path, format=format, allow_loss=allow_loss, **options)
 
@@ -387,4 +388,3 @@ def _rebuilt(cls: type[Tokenizer], spec: TokenizerSpec, name: str) -> Tokenizer:
 
 def _listed(tokens: Sequence[int]) -> Any:
     return tokens.tolist() if isinstance(tokens, np.ndarray) else tokens
-

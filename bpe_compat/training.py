@@ -51,10 +51,11 @@ def train(
     text and take part in no merge. `unit="line"` splits after each newline first.
 
     Of pairs with equal counts, `tie_break="bytes"` merges the one with the greatest bytes (left,
-    then right; the rule of Stanford's CS336), `"ids"` the one with the lowest ids (Hugging Face with
-    `byte_order="gpt2"` and `special_ids="first"`; rustbpe with the defaults), `"first"` the one that
-    occurs first (minbpe). A pair must occur `min_frequency` times; `max_token_length` counts bytes.
-    The result does not depend on `threads`. `progress` shows bars on stderr: None on a terminal.
+    then right; the rule of Stanford's CS336), `"ids"` the one with the lowest ids (Hugging Face
+    with `byte_order="gpt2"` and `special_ids="first"`; rustbpe with the defaults), `"first"` the
+    one that occurs first (minbpe). A pair must occur `min_frequency` times; `max_token_length`
+    counts bytes. The result does not depend on `threads`. `progress` shows bars on stderr; None
+    means on a terminal only.
 
     Raises `ValueError` for arguments that contradict each other, `FormatError` for bad sources.
     Warns if the pairs run out before the vocabulary is full.
@@ -158,7 +159,9 @@ def _count(
 
 def _add_piece(counter: _core.PieceCounter, piece: Any, count: Any) -> None:
     if not isinstance(piece, str | bytes) or not isinstance(count, int) or count < 0:
-        raise FormatError(f"a piece must be str or bytes and its count an int, not {piece!r}: {count!r}")
+        raise FormatError(
+            f"a piece must be str or bytes and its count an int, not {piece!r}: {count!r}"
+        )
     if piece and count:
         counter.add_piece(piece.encode() if isinstance(piece, str) else piece, count)
 

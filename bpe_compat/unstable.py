@@ -40,7 +40,7 @@ def _unstable_count(
 ) -> int:
     """How many ids come from the last piece, and from the white space before it."""
     data = text.encode()
-    segments = [s for s in engine.core.cut(data, enabled, False)]
+    segments = engine.core.cut(data, enabled, False)
     if not segments or segments[-1][2] >= 0:
         return 0
     begin, end, _ = segments[-1]

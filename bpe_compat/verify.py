@@ -63,7 +63,7 @@ def _compare(source: TokenizerSpec, written: TokenizerSpec) -> None:
         raise BPECompatError("the special tokens came back with other ids")
     for text in (*PROBES, *_token_texts(source)):
         for specials in ("text", "encode"):
-            ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]  # type: ignore[arg-type]
+            ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]
             if ids[0] != ids[1]:
                 raise BPECompatError(f"the text {text!r} became {ids[1]} instead of {ids[0]}")
         if a.decode(ids[0]) != b.decode(ids[1]):
@@ -71,6 +71,6 @@ def _compare(source: TokenizerSpec, written: TokenizerSpec) -> None:
 
 
 def _token_texts(spec: TokenizerSpec) -> list[str]:
-    """All tokens, a few hundred to a text, each after a line end so that most pieces start there."""
+    """All tokens, a few hundred to a text, each after a line end so that most start a piece."""
     tokens = [token.decode("utf-8", "replace") for token in spec.tokens if token]
     return ["\n".join(tokens[i : i + 500]) for i in range(0, len(tokens), 500)]

@@ -1,8 +1,8 @@
 """Readers and writers of tokenizer files around one model, `TokenizerSpec`.
 
-A format is one module here with a `FORMAT`; `FORMATS` lists them all. Nothing is dropped in silence:
-what a file says and a spec cannot is an `UnsupportedError`, what a spec says and a format cannot a
-`LossyConversionError`.
+A format is one module here with a `FORMAT`; `FORMATS` lists them all. Nothing is dropped in
+silence: what a file says and a spec cannot is an `UnsupportedError`, what a spec says and a format
+cannot a `LossyConversionError`.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import FormatError
 from ..spec import TokenizerSpec
 from . import gpt2, huggingface, tiktoken
-from .base import Format
+from .base import Format, refuse_losses
 
 __all__ = ["FORMATS", "Format", "detect", "gpt2", "huggingface", "read", "tiktoken", "write"]
 
@@ -66,7 +66,10 @@ def write(
     `options` are those of the format (`plugin` of huggingface). Raises `LossyConversionError`
     naming each loss, unless `allow_loss`.
     """
-    return _format(format).write(spec, Path(path), allow_loss=allow_loss, **options)
+    chosen = _format(format)
+    chosen.check_target(Path(path))
+    refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
+    return chosen.write(spec, Path(path), **options)
 
 
 def _format(name: str) -> Format:

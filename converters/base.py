@@ -1,7 +1,7 @@
 """What every format module shares: the shape of a format, losses, safe files."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,34 +20,32 @@ class Reader(Protocol):
     ) -> TokenizerSpec: ...
 
 
-class Writer(Protocol):
-    """Writes a spec to a file or folder, refusing losses unless they are allowed.
-
-    Returns the files it wrote.
-    """
-
-    def __call__(self, spec: TokenizerSpec, path: Path, *, allow_loss: bool) -> list[Path]: ...
+Writer = Callable[..., list[Path]]
+"""Writes what a format can hold of a spec to a path, with options; returns the files it wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: its name, what it is, and how to recognise, read and write it.
 
-    `detect` looks at a path that exists and must not raise; `folder` says what is written.
+    `detect` tells by the content of a path that exists; `losses` lists what writing a spec would
+    lose, a few words each; `folder` says whether a folder is written or a file.
     """
 
     name: str
     description: str
-    detect: "Detector"
+    detect: Callable[[Path], bool]
     read: Reader
+    losses: Callable[[TokenizerSpec], list[str]]
     write: Writer
     folder: bool = False
 
-
-class Detector(Protocol):
-    """Says whether a path holds a format, by content rather than by name."""
-
-    def __call__(self, path: Path) -> bool: ...
+    def check_target(self, path: Path) -> None:
+        """Refuses to write a folder over a file, or a file over a folder."""
+        if path.is_file() and self.folder:
+            raise FormatError(f"{path}: is a file; the format {self.name} is a folder")
+        if path.is_dir() and not self.folder:
+            raise FormatError(f"{path}: is a folder; the format {self.name} is a file")
 
 
 def refuse_losses(format: str, losses: list[str], *, allow_loss: bool) -> None:

@@ -2,8 +2,8 @@
 
 vocab.json maps tokens, spelled as in `bytelevel.py`, to ids. merges.txt has a line for each merge,
 its two tokens with a space between, under an optional first line `#version: 0.2`; no other line is
-a comment, since `# #` is a merge of GPT-2. The files say nothing of the split, which is GPT-2's, nor
-of special tokens, for which transformers looks into tokenizer_config.json.
+a comment, since `# #` is a merge of GPT-2. The files say nothing of the split, which is GPT-2's,
+nor of special tokens, for which transformers looks into tokenizer_config.json.
 """
 
 import json
@@ -17,7 +17,7 @@ from ..errors import FormatError
 from ..patterns import PATTERNS, resolve
 from ..ranks import merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
-from .base import Format, read_bytes, refuse_losses, write_files
+from .base import Format, read_bytes, write_files
 from .json_tree import load
 from .tokenizer_json.models import read_added_token, write_added_token
 
@@ -73,7 +73,9 @@ def _read_vocab(path: Path) -> dict[str, int]:
         if not isinstance(id, int) or isinstance(id, bool) or not 0 <= id < 1 << 24 or not token:
             raise FormatError(f"{path.name}: the id of {token!r} is {id!r}")
         if owners.setdefault(id, token) != token:
-            raise FormatError(f"{path.name}: id {id} is used twice, by {owners[id]!r} and {token!r}")
+            raise FormatError(
+                f"{path.name}: id {id} is used twice, by {owners[id]!r} and {token!r}"
+            )
     return vocab
 
 
@@ -144,11 +146,8 @@ def losses(spec: TokenizerSpec) -> list[str]:
     return found
 
 
-def write(spec: TokenizerSpec, path: Path, *, allow_loss: bool) -> list[Path]:
+def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
-    if path.is_file():
-        raise FormatError(f"{path}: is a file; the gpt2 format is a folder")
-    refuse_losses("gpt2", losses(spec), allow_loss=allow_loss)
     added = {token.id: token.content for token in reversed(spec.added_tokens)}
     spelled = [
         added[id] if id in added and kind is TokenKind.CONTROL
@@ -181,5 +180,11 @@ def _config(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 FORMAT = Format(
-    "gpt2", "folder with GPT-2's vocab.json and merges.txt", detect, read, write, folder=True
+    "gpt2",
+    "folder with GPT-2's vocab.json and merges.txt",
+    detect,
+    read,
+    losses,
+    write,
+    folder=True,
 )

@@ -1,9 +1,9 @@
 """Hugging Face: a folder with tokenizer.json and tokenizer_config.json, or a tokenizer.json alone.
 
-What is written loads with the right ids in transformers 4.57 to 5.24 without this package: the class
-`PreTrainedTokenizerFast`, which takes tokenizer.json as it is where model-specific classes rebuild
-it; no config.json, which could name such a class; `model_input_names` spelled out, since their
-default changed.
+What is written loads with the right ids in transformers 4.57 to 5.24 without this package: the
+class `PreTrainedTokenizerFast`, which takes tokenizer.json as it is where model-specific classes
+rebuild it; no config.json, which could name such a class; `model_input_names` spelled out, since
+their default changed.
 """
 
 import json
@@ -20,7 +20,7 @@ from .tokenizer_json import decoders, models, normalizers, post_processors, pre_
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["FORMAT", "live", "read", "spec_of", "write"]
+__all__ = ["FORMAT", "from_live", "live", "read", "spec_of", "write", "write_file"]
 
 _SECTIONS = (
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
@@ -29,7 +29,13 @@ _SECTIONS = (
 PLUGIN_CLASS = "BPECompatTokenizer"
 _STOCK_CLASS = "PreTrainedTokenizerFast"
 # Fields of a tokenizer_config.json that speak of files or classes, not of the tokenizer.
-_NOT_KEPT = {"tokenizer_class", "auto_map", "added_tokens_decoder", "tokenizer_file", "name_or_path"}
+_NOT_KEPT = {
+    "tokenizer_class",
+    "auto_map",
+    "added_tokens_decoder",
+    "tokenizer_file",
+    "name_or_path",
+}
 
 
 def detect(path: Path) -> bool:
@@ -111,11 +117,8 @@ def losses(spec: TokenizerSpec) -> list[str]:
     return models.losses(spec) + pre_tokenizers.losses(spec)
 
 
-def write(spec: TokenizerSpec, path: Path, *, allow_loss: bool, plugin: bool = False) -> list[Path]:
+def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path]:
     """Writes a folder; with `plugin`, its class is ours and needs `import bpe_compat.hf`."""
-    if path.is_file():
-        raise FormatError(f"{path}: is a file; the huggingface format is a folder")
-    refuse_losses("huggingface", losses(spec), allow_loss=allow_loss)
     files = {
         path / "tokenizer_config.json": _json(_config_of(spec, plugin=plugin), indent=2),
         path / "tokenizer.json": _json(tree_of(spec)),
@@ -123,6 +126,12 @@ def write(spec: TokenizerSpec, path: Path, *, allow_loss: bool, plugin: bool = F
     if "chat_template" in spec.metadata:
         files[path / "chat_template.jinja"] = spec.metadata["chat_template"].encode()
     return write_files(files)
+
+
+def write_file(spec: TokenizerSpec, path: Path) -> None:
+    """Writes a tokenizer.json alone."""
+    refuse_losses("huggingface", losses(spec), allow_loss=False)
+    write_files({path: _json(tree_of(spec))})
 
 
 def _config_of(spec: TokenizerSpec, *, plugin: bool) -> dict[str, Any]:
@@ -175,6 +184,7 @@ FORMAT = Format(
     "folder with tokenizer.json and tokenizer_config.json, or a tokenizer.json",
     detect,
     read,
+    losses,
     write,
     folder=True,
 )

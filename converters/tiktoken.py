@@ -1,7 +1,7 @@
 """tiktoken's rank files: a line `base64-of-the-token rank` for each token.
 
-The file says nothing of the split pattern and the special tokens. They come from the caller; or from
-a file NAME.tiktoken.json beside it, which the writer makes:
+The file says nothing of the split pattern and the special tokens. They come from the caller; or
+from a file NAME.tiktoken.json beside it, which the writer makes:
 
     {"name": "mine", "pattern": "...", "special_tokens": {"<|endoftext|>": 50256}}
 
@@ -221,14 +221,9 @@ def pattern_of(spec: TokenizerSpec) -> str:
     return rf"(?:{split.pattern})|(?s:(?!{split.pattern}).)+"
 
 
-def write(spec: TokenizerSpec, path: Path, *, allow_loss: bool) -> list[Path]:
+def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes the rank file and its sidecar."""
-    if path.is_dir():
-        raise FormatError(f"{path}: is a folder; the tiktoken format is a file")
-    refuse_losses("tiktoken", losses(spec), allow_loss=allow_loss)
-    lines = (
-        base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks_of(spec).items()
-    )
+    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks_of(spec).items())
     known = named(spec.splits[0].pattern) if spec.splits else None
     sidecar = {
         "name": spec.metadata.get("name", path.stem),
@@ -253,5 +248,10 @@ def live(spec: TokenizerSpec, name: str, *, allow_loss: bool) -> "tiktoken.Encod
 
 
 FORMAT = Format(
-    "tiktoken", "tiktoken's rank file, with pattern and specials beside it", detect, read, write
+    "tiktoken",
+    "tiktoken's rank file, with pattern and special tokens beside it",
+    detect,
+    read,
+    losses,
+    write,
 )

@@ -134,22 +134,22 @@ private:
         std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
 };
 
+// An id given as a Python int; one that fits no int64 is no token's.
+int64_t id_of(nb::handle id, size_t position) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(id.ptr(), &overflow);
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (overflow) throw BadId(nb::str(id).c_str(), position);
+    return value;
+}
+
 std::vector<int64_t> ids_of(nb::handle ids) {
     const nb::object fast = nb::steal(PySequence_Fast(ids.ptr(), "ids must be a sequence of int"));
     if (!fast.ptr()) throw nb::python_error();
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(fast.ptr());
+    const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr()));
     PyObject** items = PySequence_Fast_ITEMS(fast.ptr());
-    std::vector<int64_t> result(static_cast<size_t>(size));
-    for (Py_ssize_t i = 0; i < size; ++i) {
-        int overflow = 0;
-        result[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
-        if (overflow) {
-            const std::string shown = nb::str(nb::handle(items[i])).c_str();
-            throw nb::key_error(("Invalid token for decoding: " + shown + " (at position " +
-                                 std::to_string(i) + ")").c_str());
-        }
-        if (result[i] == -1 && PyErr_Occurred()) throw nb::python_error();
-    }
+    std::vector<int64_t> result(size);
+    for (size_t i = 0; i < size; ++i) result[i] = id_of(items[i], i);
     return result;
 }
 
@@ -254,7 +254,8 @@ void bind_encoder(nb::module_& m) {
         .def("encode",
              [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_list(encode(e, text, enabled));
-             }, "text"_a, "enabled"_a)
+             }, "text"_a, "enabled"_a,
+             nb::sig("def encode(self, text: object, enabled: bytes) -> list[int]"))
         .def("encode_array",
              [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_array(encode(e, text, enabled));
@@ -310,7 +311,8 @@ void bind_encoder(nb::module_& m) {
         .def("find",
              [](const Encoder& e, const nb::bytes& bytes) { return e.model().find(bytes_of(bytes)); },
              "token"_a, "The id of a normal token.")
-        .def("token", [](const Encoder& e, int64_t id) { return to_bytes(e.token(id)); }, "id"_a)
+        .def("token", [](const Encoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
+             "id"_a, nb::sig("def token(self, id: int) -> bytes"))
         .def("decode", decode, "ids"_a);
 }
 

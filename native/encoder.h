@@ -16,8 +16,8 @@ namespace bpe {
 // An id that cannot be decoded.
 class BadId : public std::out_of_range {
 public:
-    BadId(int64_t id, size_t position)
-        : std::out_of_range("Invalid token for decoding: " + std::to_string(id) + " (at position " +
+    BadId(const std::string& id, size_t position)
+        : std::out_of_range("Invalid token for decoding: " + id + " (at position " +
                             std::to_string(position) + ")") {}
 };
 
@@ -92,7 +92,8 @@ public:
 
     // Throws BadId for an id that nobody owns.
     Bytes token(int64_t id, size_t position = 0) const {
-        if (id < 0 || id >= kNoId || !model_->owned(static_cast<Id>(id))) throw BadId(id, position);
+        if (id < 0 || id >= kNoId || !model_->owned(static_cast<Id>(id))) 
+            throw BadId(std::to_string(id), position);
         return model_->tokens()[static_cast<Id>(id)];
     }
 

@@ -58,7 +58,9 @@ def _steps(node: Node) -> tuple[DecoderStep, ...]:
             node.only("type", "suffix")
             return (DecoderStep("suffix", content=node.get("suffix", str, "</w>")),)
         case "Metaspace":
-            node.only("type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme", "split")
+            node.only(
+                "type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme", "split"
+            )
             scheme = node.get("prepend_scheme", str, "always")
             drop = scheme != "never" and node.get("add_prefix_space", bool, True)
             content = node.get("replacement", str, "▁")
@@ -86,7 +88,12 @@ def _write_step(step: DecoderStep) -> dict[str, Any]:
         case "replace":
             return {"type": "Replace", "pattern": {"String": step.pattern}, "content": step.content}
         case "strip":
-            return {"type": "Strip", "content": step.content, "start": step.start, "stop": step.stop}
+            return {
+                "type": "Strip",
+                "content": step.content,
+                "start": step.start,
+                "stop": step.stop,
+            }
         case "suffix":
             return {"type": "BPEDecoder", "suffix": step.content}
         case "metaspace":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from ...bytelevel import from_characters, to_characters
@@ -104,7 +105,9 @@ def _read_vocab(node: Node) -> dict[str, int]:
         if not isinstance(id, int) or isinstance(id, bool) or not 0 <= id < MAX_ID:
             raise node.error(f"the id of {content!r} in the vocab is {id!r}")
         if owners.setdefault(id, content) != content:
-            raise node.error(f"id {id} is used twice in the vocab, by {owners[id]!r} and {content!r}")
+            raise node.error(
+                f"id {id} is used twice in the vocab, by {owners[id]!r} and {content!r}"
+            )
     return vocab
 
 
@@ -119,7 +122,9 @@ def _read_merges(
         form = form or type(merge)
         pair = merge.split(" ") if isinstance(merge, str) else merge
         if type(merge) is not form or not _is_pair(pair):
-            raise node.error(f"merges[{index}] is {merge!r}, not two tokens in the form of merges[0]")
+            raise node.error(
+                f"merges[{index}] is {merge!r}, not two tokens in the form of merges[0]"
+            )
         left, right = pair
         joined = left + right[prefix_length:]
         for part in (left, right, joined):
@@ -249,15 +254,13 @@ def losses(spec: TokenizerSpec) -> list[str]:
     if inside and merges_of(spec).ignore_merges:
         exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]
         found += [
-            f"the special token {spelled[id]!r} at id {id}: behind a gap of ids it must stand in the "
-            "vocab, where ignore_merges lets a piece of ordinary text become it"
+            f"the special token {spelled[id]!r} at id {id}: behind a gap of ids it must stand in "
+            "the vocab, where ignore_merges lets a piece of ordinary text become it"
             for id in exposed[:1]
         ]
     if not spec.byte_level:
-        for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
-            if kind is TokenKind.NORMAL and not _is_utf8(token):
-                found.append(f"token {id} {token!r}: it is not UTF-8")
-                break
+        texts = (token for token in spec.normal_ids() if not _is_utf8(token))
+        found += [f"the token {token!r}: it is not UTF-8" for token in islice(texts, 1)]
     return found
 
 

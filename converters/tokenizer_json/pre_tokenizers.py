@@ -107,7 +107,7 @@ def _read_split(node: Node) -> Split:
 
 
 def _canonical(split: Split) -> tuple[Split, ...]:
-    """A named pattern makes the same pieces whether its matches are isolated or all that is kept."""
+    """A named pattern makes the same pieces whether its matches are isolated or alone are kept."""
     scanner = scanner_of((split,))
     return PATTERNS[scanner].splits if scanner else (split,)
 

@@ -1,0 +1,78 @@
+"""Native core of bpe_compat; use the package, not this module."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+unicode_version: str = '16.0.0'
+
+def scanners() -> list[str]:
+    """Names of the native scanners."""
+
+def piece_ends(text: object, scanner: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Byte offsets of the ends of a text's pieces."""
+
+def categories() -> bytes:
+    """The general category of each code point, as a number; see unicode.h."""
+
+def first_invalid(text: object) -> int:
+    """
+    Offset of the first byte that is not UTF-8, or the size if there is none.
+    """
+
+class Encoder:
+    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: str, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes) -> None: ...
+
+    def encode(self, text: object, enabled: bytes) -> list[int]: ...
+
+    def encode_array(self, text: object, enabled: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    def encode_with_offsets(self, text: object, enabled: bytes, characters: bool) -> tuple[list[int], list[tuple[int, int]]]: ...
+
+    def encode_batch(self, texts: object, enabled: bytes, threads: int, progress: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Ids of all texts, and m + 1 offsets of the texts in them."""
+
+    def encode_lists(self, texts: object, enabled: bytes, threads: int) -> list[list[int]]: ...
+
+    def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+        """Ids of each piece and the bytes of it that each id covers."""
+
+    def cut(self, text: object, enabled: bytes, normalized: bool) -> list[tuple[int, int, int]]:
+        """
+        Segments (begin, end, place of the added token or -1) of one pass over a text.
+        """
+
+    def find(self, token: bytes) -> int | None:
+        """The id of a normal token."""
+
+    def token(self, id: int) -> bytes: ...
+
+    def decode(self, ids: object) -> bytes: ...
+
+def canonical_merges(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+    """
+    Rows (left, right, merged) by merged id, and the ids that no two tokens make.
+    """
+
+def all_splits(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+    """Rows (left, right, merged) by merged, left, right."""
+
+class PieceCounter:
+    def __init__(self, scanner: str, specials: Sequence[bytes], by_line: bool) -> None: ...
+
+    def add(self, documents: object, threads: int, progress: object | None = None) -> None: ...
+
+    def add_piece(self, piece: bytes, count: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def items(self) -> list[tuple[bytes, int]]:
+        """Pieces in the order of their first appearance, with their counts."""
+
+def train(counter: PieceCounter, tie_break: str, byte_order: bytes, merges: int, min_frequency: int, max_token_length: int, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+    """
+    Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i.
+    """

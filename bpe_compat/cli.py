@@ -1,0 +1,215 @@
+"""The command `bpe-compat`.
+
+Results go to stdout, progress and errors to stderr; the exit code is 2 for bad input.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import converters
+from .errors import BPECompatError
+from .patterns import PATTERNS
+from .summary import summary
+from .tokenizer import Tokenizer, load
+from .training import train
+from .verify import convert
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command with these arguments (those of the process if None)."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough; keep Python from complaining at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BPECompatError, ValueError, KeyError, TypeError, OSError) as error:
+        message = error.args[0] if isinstance(error, KeyError) else error
+        print(f"bpe-compat: error: {message}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _show_warning(message: Warning | str, *rest: object, **more: object) -> None:
+    print(f"bpe-compat: warning: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    formats = "\n".join(f"  {f.name:<12} {f.description}" for f in converters.FORMATS.values())
+    parser = argparse.ArgumentParser(
+        prog="bpe-compat",
+        description="Train byte-pair encodings, use them, and move them between formats.",
+        epilog=f"formats:\n{formats}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_train(commands.add_parser("train", help="train a tokenizer on text files"))
+    _add_encode(commands.add_parser("encode", help="text to ids"))
+    _add_decode(commands.add_parser("decode", help="ids to text"))
+    _add_convert(
+        commands.add_parser("convert", help="from format to format, without changing an id")
+    )
+    _add_inspect(commands.add_parser("inspect", help="what there is to know about a tokenizer"))
+    return parser
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", type=Path, help="UTF-8 text")
+    parser.add_argument("--vocab-size", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--format", choices=converters.FORMATS, default="huggingface")
+    parser.add_argument(
+        "--pattern", default="gpt2", help=f"{', '.join(PATTERNS)}, a regex, or none (default: gpt2)"
+    )
+    parser.add_argument(
+        "--special", action="append", metavar="TOKEN", help="default: <|endoftext|>"
+    )
+    parser.add_argument("--no-special", action="store_true", help="no special tokens")
+    parser.add_argument("--tie-break", choices=["bytes", "ids", "first"], default="bytes")
+    parser.add_argument("--byte-order", choices=["raw", "gpt2"], default="raw")
+    parser.add_argument("--special-ids", choices=["first", "after_bytes", "last"], default="last")
+    parser.add_argument("--min-frequency", type=int, default=1)
+    parser.add_argument("--max-token-length", type=int, metavar="BYTES")
+    parser.add_argument("--unit", choices=["document", "line"], default="document")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.set_defaults(run=_train)
+
+
+def _train(options: argparse.Namespace) -> None:
+    special = options.special or ["<|endoftext|>"]
+    tokenizer = train(
+        options.files,
+        options.vocab_size,
+        pattern=None if options.pattern == "none" else options.pattern,
+        special_tokens=[] if options.no_special else special,
+        tie_break=options.tie_break,
+        byte_order=options.byte_order,
+        special_ids=options.special_ids,
+        min_frequency=options.min_frequency,
+        max_token_length=options.max_token_length,
+        unit=options.unit,
+        threads=options.threads,
+        progress=False if options.quiet else None,
+    )
+    tokenizer.save(options.output, format=options.format)
+    print(f"{options.output}: {tokenizer.n_vocab} ids, {len(tokenizer.spec.merges)} merges")
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tokenizer", type=Path, help="a file or folder of any readable format")
+    _add_reading(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="source_format", choices=converters.FORMATS)
+    parser.add_argument("--pattern", help="for rank files: a name, a regex")
+    parser.add_argument(
+        "--special", action="append", metavar="TOKEN=ID", help="for rank files: a special token"
+    )
+
+
+def _special_tokens(options: argparse.Namespace) -> dict[str, int] | None:
+    if options.special is None:
+        return None
+    found = {}
+    for item in options.special:
+        token, _, id = item.rpartition("=")
+        if not token or not id.isdigit():
+            raise ValueError(f"--special must be TOKEN=ID, not {item!r}")
+        found[token] = int(id)
+    return found
+
+
+def _load(options: argparse.Namespace) -> Tokenizer:
+    return load(
+        options.tokenizer,
+        format=options.source_format,
+        pattern=options.pattern,
+        special_tokens=_special_tokens(options),
+    )
+
+
+def _add_encode(parser: argparse.ArgumentParser) -> None:
+    _add_source(parser)
+    parser.add_argument("files", nargs="*", type=Path, help="UTF-8 text (default: stdin)")
+    parser.add_argument("--lines", action="store_true", help="each line is a text of its own")
+    parser.add_argument(
+        "--specials", choices=["text", "encode"], default="text",
+        help="special tokens in the text stay text (default), or become their ids",
+    )  # fmt: skip
+    parser.add_argument("--threads", type=int)
+    parser.set_defaults(run=_encode)
+
+
+def _encode(options: argparse.Namespace) -> None:
+    tokenizer = _load(options)
+    texts = _inputs(options.files)
+    if options.lines:
+        texts = [line for text in texts for line in text.removesuffix(b"\n").split(b"\n")]
+    ids, offsets = tokenizer.encode_arrays(
+        texts, specials=options.specials, threads=options.threads
+    )
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        print(*ids[start:end].tolist())
+
+
+def _inputs(files: list[Path]) -> list[bytes]:
+    return [path.read_bytes() for path in files] if files else [sys.stdin.buffer.read()]
+
+
+def _add_decode(parser: argparse.ArgumentParser) -> None:
+    _add_source(parser)
+    parser.add_argument("files", nargs="*", type=Path, help="ids as numbers (default: stdin)")
+    parser.add_argument("--lines", action="store_true", help="each line is a text of its own")
+    parser.set_defaults(run=_decode)
+
+
+def _decode(options: argparse.Namespace) -> None:
+    tokenizer = _load(options)
+    for data in _inputs(options.files):
+        text = data.decode()
+        for line in text.splitlines() if options.lines else [text]:
+            ids = [int(number) for number in line.split()]
+            sys.stdout.buffer.write(tokenizer.decode_bytes(ids) + b"\n" * options.lines)
+
+
+def _add_convert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("src", type=Path)
+    parser.add_argument("dst", type=Path)
+    parser.add_argument("--to", required=True, choices=converters.FORMATS)
+    _add_reading(parser)
+    parser.add_argument("--allow-loss", action="store_true", help="write what the format can hold")
+    parser.set_defaults(run=_convert)
+
+
+def _convert(options: argparse.Namespace) -> None:
+    convert(
+        options.src,
+        options.dst,
+        to=options.to,
+        source_format=options.source_format,
+        pattern=options.pattern,
+        special_tokens=_special_tokens(options),
+        allow_loss=options.allow_loss,
+    )
+    print(options.dst)
+
+
+def _add_inspect(parser: argparse.ArgumentParser) -> None:
+    _add_source(parser)
+    parser.set_defaults(run=_inspect)
+
+
+def _inspect(options: argparse.Namespace) -> None:
+    print(summary(_load(options).spec))

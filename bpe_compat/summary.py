@@ -1,0 +1,92 @@
+"""What there is to know about a tokenizer, in a few lines: `bpe-compat inspect`."""
+
+from collections.abc import Iterator
+
+from . import converters, patterns
+from .engine import NativeEngine, make_engine
+from .spec import TokenizerSpec, TokenKind
+
+__all__ = ["summary"]
+
+_SHOWN = 8
+
+
+def summary(spec: TokenizerSpec) -> str:
+    """Sizes, split, special tokens, oddities, and what each format would lose.
+
+    >>> print(summary(TokenizerSpec(tokens=(b"a", b"b", b"ab"), merges=((0, 1),))).splitlines()[0])
+    ids             3 (3 in use, 3 of them no added token's)
+    """
+    rows = [*_sizes(spec), *_text(spec), *_oddities(spec), *_formats(spec)]
+    return "\n".join(f"{name:<15} {value}".rstrip() for name, value in rows)
+
+
+_Rows = Iterator[tuple[str, str]]
+
+
+def _sizes(spec: TokenizerSpec) -> _Rows:
+    in_use, base = spec.token_count, spec.base_count
+    yield "ids", f"{spec.vocab_size} ({in_use} in use, {base} of them no added token's)"
+    if spec.merge_rule == "ranks":
+        yield "merges", "any pair whose concatenation is a token, lowest id first"
+    else:
+        yield "merges", f"{len(spec.merges)} listed pairs"
+    yield (
+        "ignore_merges",
+        "yes: a piece that is a token is that token" if spec.ignore_merges else "no",
+    )
+    yield "starts from", "bytes" if spec.byte_level else "characters"
+
+
+def _text(spec: TokenizerSpec) -> _Rows:
+    native = isinstance(make_engine(spec), NativeEngine)
+    yield "encoder", "native" if native else "split in Python, merged natively"
+    scanner = patterns.scanner_of(spec.splits)
+    if scanner == "none":
+        yield "split", "none"
+    elif scanner:
+        yield "split", scanner
+    else:
+        for split in spec.splits:
+            yield "split", f"{split.pattern} ({split.behavior}{', inverted' * split.invert})"
+    for step in spec.normalizers:
+        yield "normalizer", " ".join(filter(None, [step.kind, step.pattern, step.content]))
+    if spec.prefix_space:
+        yield "prefix space", "yes"
+    for special, name in ((True, "special tokens"), (False, "added tokens")):
+        tokens = [t for t in spec.added_tokens if t.special is special]
+        if tokens:
+            shown = ", ".join(f"{t.content!r} {t.id}" for t in tokens[:_SHOWN])
+            more = f", and {len(tokens) - _SHOWN} more" if len(tokens) > _SHOWN else ""
+            yield name, f"{len(tokens)}: {shown}{more}"
+
+
+def _oddities(spec: TokenizerSpec) -> _Rows:
+    if spec.byte_level:
+        known = spec.normal_ids()
+        missing = [f"0x{byte:02X}" for byte in range(256) if bytes([byte]) not in known]
+        if missing:
+            yield "missing bytes", f"{len(missing)}: {', '.join(missing[:_SHOWN])} …"
+    if spec.merge_rule == "pairs":
+        unreachable = _unreachable(spec)
+        if unreachable:
+            shown = ", ".join(f"{id} {spec.tokens[id]!r}" for id in unreachable[:_SHOWN])
+            yield "unreachable", f"{len(unreachable)} tokens that no merge makes: {shown} …"
+
+
+def _unreachable(spec: TokenizerSpec) -> list[int]:
+    known = spec.normal_ids()
+    cut = len(spec.prefix.encode())
+    made = {known[spec.tokens[a] + spec.tokens[b][cut:]] for a, b in spec.merges}
+    single = 1 if spec.byte_level else 4
+    return [
+        id
+        for token, id in known.items()
+        if id not in made and len(token) > single and spec.kinds[id] is TokenKind.NORMAL
+    ]
+
+
+def _formats(spec: TokenizerSpec) -> _Rows:
+    for format in converters.FORMATS.values():
+        losses = format.losses(spec)
+        yield f"to {format.name}", "; ".join(losses) if losses else "nothing is lost"
