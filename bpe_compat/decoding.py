@@ -56,6 +56,8 @@ def _byte_fallback(step: DecoderStep, parts: list[str]) -> list[str]:
     waiting = bytearray()
 
     def flush() -> None:
+        if not waiting:
+            return
         try:
             out.append(waiting.decode())
         except UnicodeDecodeError:

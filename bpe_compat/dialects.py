@@ -29,7 +29,7 @@ __all__ = ["escape", "from_oniguruma", "to_oniguruma", "to_python"]
 
 _ONIGURUMA_WORD = "[[\\w--[\u200c\u200d]]²³¹¼-¾]"
 _TIKTOKEN_WORD = "[[\\w&&[^²³¹¼-¾]]\u200c\u200d]"
-_HEX_DIGIT = "[0-9A-Fa-f]"
+_HEX_DIGIT = {"h": "[0-9A-Fa-f]", "H": "[^0-9A-Fa-f]"}
 _POSIX = {"alpha": r"\p{Alphabetic}", "digit": r"\p{Nd}", "space": r"\s"}
 
 _INTERVAL = re.compile(r"\{(?:(\d+)(?:(,)(\d*))?|()(,)(\d+))\}([+?]?)")
@@ -225,7 +225,7 @@ class _Translator:
 
 
 class _FromOniguruma(_Translator):
-    escapes: ClassVar = {"h": _HEX_DIGIT, "w": _ONIGURUMA_WORD, "W": f"[^{_ONIGURUMA_WORD}]"}
+    escapes: ClassVar = {**_HEX_DIGIT, "w": _ONIGURUMA_WORD, "W": f"[^{_ONIGURUMA_WORD}]"}
     refused_escapes = "RXKGkgOyYN"
 
     def interval(self, atom: str, low: int, high: int | None, suffix: str) -> str:
@@ -259,7 +259,7 @@ class _ToOniguruma(_Translator):
 
 
 class _ToPython(_Translator):
-    escapes: ClassVar = {"z": r"\Z", "Z": r"(?=\n?\Z)", "h": _HEX_DIGIT}
+    escapes: ClassVar = {**_HEX_DIGIT, "z": r"\Z", "Z": r"(?=\n?\Z)"}
 
     def anchor(self, anchor: str, multiline: bool) -> str:
         return r"\Z" if anchor == "$" and not multiline else anchor

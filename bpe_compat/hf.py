@@ -136,12 +136,11 @@ class BPECompatTokenizer(PreTrainedTokenizer):
     def _add_tokens(
         self, new_tokens: Sequence[str | HFAddedToken] | None, special_tokens: bool = False
     ) -> int:
-        """Adds tokens that the vocabulary lacks behind the greatest id; returns how many it lacked.
+        """Adds tokens behind the greatest id and returns how many were no added tokens before.
 
         A token of the vocabulary is meant only if it is spelled *and* decoded like the new one: "č"
         is not the byte 0x0D, though GPT-2 spells that byte so.
         """
-        before = len(self)
         taken: dict[int, HFAddedToken] = {}
         next_id = self._vocabulary.spec.vocab_size
         for new in new_tokens or ():
@@ -158,7 +157,7 @@ class BPECompatTokenizer(PreTrainedTokenizer):
             self._added_tokens_decoder[id] = token
             self._added_tokens_encoder[token.content] = id
         self._take_over(taken.items())
-        return len(self) - before
+        return len(taken)
 
     def _as_added(self, new: str | HFAddedToken, special: bool) -> HFAddedToken:
         if isinstance(new, str):

@@ -191,8 +191,9 @@ class TokenizerSpec:
 
     @property
     def base_count(self) -> int:
-        """How many ids are no added token's."""
-        return self.token_count - len({token.id for token in self.added_tokens})
+        """How many ids the model itself can give: all in use but those of added tokens alone."""
+        added = {t.id for t in self.added_tokens if self.kinds[t.id] is TokenKind.CONTROL}
+        return self.token_count - len(added)
 
     @property
     def special_tokens(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ def summary(spec: TokenizerSpec) -> str:
     """Sizes, split, special tokens, oddities, and what each format would lose.
 
     >>> print(summary(TokenizerSpec(tokens=(b"a", b"b", b"ab"), merges=((0, 1),))).splitlines()[0])
-    ids             3 (3 in use, 3 of them no added token's)
+    ids             3 (3 in use, 3 of them the model's)
     """
     rows = [*_sizes(spec), *_text(spec), *_oddities(spec), *_formats(spec)]
     return "\n".join(f"{name:<15} {value}".rstrip() for name, value in rows)
@@ -26,7 +26,7 @@ _Rows = Iterator[tuple[str, str]]
 
 def _sizes(spec: TokenizerSpec) -> _Rows:
     in_use, base = spec.token_count, spec.base_count
-    yield "ids", f"{spec.vocab_size} ({in_use} in use, {base} of them no added token's)"
+    yield "ids", f"{spec.vocab_size} ({in_use} in use, {base} of them the model's)"
     if spec.merge_rule == "ranks":
         yield "merges", "any pair whose concatenation is a token, lowest id first"
     else:

@@ -2,8 +2,9 @@
 
 vocab.json maps tokens, spelled as in `bytelevel.py`, to ids. merges.txt has a line for each merge,
 its two tokens with a space between, under an optional first line `#version: 0.2`; no other line is
-a comment, since `# #` is a merge of GPT-2. The files say nothing of the split, which is GPT-2's,
-nor of special tokens, for which transformers looks into tokenizer_config.json.
+a comment, since `# #` is a merge of GPT-2. The files say nothing of the split, which is GPT-2's if
+tokens are spelled in bytes and none otherwise, nor of special tokens, for which transformers looks
+into tokenizer_config.json.
 """
 
 import json
@@ -12,14 +13,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..bytelevel import from_characters, to_characters
+from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError
 from ..patterns import PATTERNS, resolve
 from ..ranks import merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
 from .base import Format, read_bytes, write_files
 from .json_tree import load
-from .tokenizer_json.models import read_added_token, write_added_token
+from .tokenizer_json.models import (
+    read_added_token,
+    spelling_losses,
+    spellings,
+    write_added_token,
+)
 
 __all__ = ["FORMAT", "read", "write"]
 
@@ -60,7 +66,7 @@ def read(
         tokens=tuple(tokens),
         kinds=tuple(kinds),
         merges=tuple((vocab[left], vocab[right]) for left, right in pairs),
-        splits=resolve("gpt2" if pattern is None else pattern),
+        splits=resolve(pattern or ("gpt2" if byte_level else None)),
         byte_level=byte_level,
         added_tokens=tuple(sorted(added, key=lambda token: token.id)),
     )
@@ -103,9 +109,17 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _is_byte_level(vocab: Mapping[str, int]) -> bool:
-    """Whether the tokens are spelled in bytes: those that are not must look like special tokens."""
-    return all(
+    """Whether the tokens are spelled in bytes, rather than in characters.
+
+    Then each stands for bytes, or looks like a special token; and there are all bytes, or at least
+    the space as GPT-2 spells it.
+    """
+    spelled = all(
         from_characters(token) is not None or _SPECIAL_SHAPE.fullmatch(token) for token in vocab
+    )
+    return spelled and (
+        all(character in vocab for character in CHARACTERS)
+        or any(to_characters(b" ") in token for token in vocab)
     )
 
 
@@ -128,7 +142,7 @@ def _added_tokens(
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the two files cannot hold of a spec."""
-    found = []
+    found = spelling_losses(spec)
     if not spec.byte_level:
         found.append("tokens that are not spelled in bytes")
     if spec.splits != PATTERNS["gpt2"].splits:
@@ -148,12 +162,7 @@ def losses(spec: TokenizerSpec) -> list[str]:
 
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
-    added = {token.id: token.content for token in reversed(spec.added_tokens)}
-    spelled = [
-        added[id] if id in added and kind is TokenKind.CONTROL
-        else to_characters(token)
-        for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True))
-    ]  # fmt: skip
+    spelled = spellings(spec)
     merges = [f"{spelled[left]} {spelled[right]}\n" for left, right in merges_of(spec).merges]
     vocab = {token: id for id, token in enumerate(spelled) if token}
     return write_files({

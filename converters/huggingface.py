@@ -120,7 +120,7 @@ def losses(spec: TokenizerSpec) -> list[str]:
 def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path]:
     """Writes a folder; with `plugin`, its class is ours and needs `import bpe_compat.hf`."""
     files = {
-        path / "tokenizer_config.json": _json(_config_of(spec, plugin=plugin), indent=2),
+        path / "tokenizer_config.json": _readable_json(_config_of(spec, plugin=plugin)),
         path / "tokenizer.json": _json(tree_of(spec)),
     }
     if "chat_template" in spec.metadata:
@@ -160,10 +160,12 @@ def _roles(spec: TokenizerSpec) -> dict[str, Any]:
     return roles | ({"additional_special_tokens": others} if others else {})
 
 
-def _json(value: Any, indent: int | None = None) -> bytes:
-    separators = None if indent else (",", ":")
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    return text.encode() + b"\n"
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _readable_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
 
 
 def live(spec: TokenizerSpec, *, allow_loss: bool) -> "tokenizers.Tokenizer":

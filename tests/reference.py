@@ -6,6 +6,7 @@ A piece is a list of tokens; a token is bytes. Nothing here is incremental: ever
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import regex
 
@@ -52,7 +53,7 @@ def pair_counts(words: Sequence[tuple[Sequence[Token], int]]) -> Counter[Pair]:
     """
     counts: Counter[Pair] = Counter()
     for tokens, count in words:
-        for pair in zip(tokens, tokens[1:], strict=False):
+        for pair in pairwise(tokens):
             counts[pair] += count
     return counts
 
@@ -113,7 +114,7 @@ def _encode(piece: bytes, priority: Callable[[Token, Token], int | None]) -> lis
     while True:
         found = [
             (rank, at)
-            for at, (a, b) in enumerate(zip(tokens, tokens[1:], strict=False))
+            for at, (a, b) in enumerate(pairwise(tokens))
             if (rank := priority(a, b)) is not None
         ]
         if not found:

@@ -3,12 +3,12 @@
 import random
 
 import pytest
+import reference
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
-import reference
 from bpe_compat import _core, patterns
 
 NAMES = sorted(patterns.PATTERNS)
@@ -132,8 +132,16 @@ CONTEXTS = [
 ]
 # One context that shows every class at once, for the code points that are many and alike.
 PROBE = "a{}b{}1 A{}! {}"
-ALIKE = [(0x3400, 0xA48D), (0xAC00, 0xD7A4), (0xE000, 0xF900), (0x17000, 0x18D09), (0x1B170, 0x1B2FC),
-         (0x20000, 0x32400), (0x33480, 0xE0000), (0xE01F0, 0x110000)]  # fmt: skip
+ALIKE = [
+    (0x3400, 0xA48D),
+    (0xAC00, 0xD7A4),
+    (0xE000, 0xF900),
+    (0x17000, 0x18D09),
+    (0x1B170, 0x1B2FC),
+    (0x20000, 0x32400),
+    (0x33480, 0xE0000),
+    (0xE01F0, 0x110000),
+]
 
 
 def check_code_points(name: str, code_points: list[int], context: str) -> None:

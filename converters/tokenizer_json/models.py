@@ -17,6 +17,8 @@ __all__ = [
     "read",
     "read_added_token",
     "read_added_tokens",
+    "spelling_losses",
+    "spellings",
     "write",
     "write_added_token",
     "write_added_tokens",
@@ -216,7 +218,7 @@ def write_added_token(token: AddedToken) -> dict[str, Any]:
 def write(spec: TokenizerSpec) -> dict[str, Any]:
     """The section `model`."""
     recovered = merges_of(spec)
-    spelled = _spellings(spec)
+    spelled = spellings(spec)
     outside = _outside_vocab(spec)
     return {
         "type": "BPE",
@@ -238,10 +240,22 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the two sections cannot hold."""
+    found = spelling_losses(spec)
+    inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
+    exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]
+    if exposed and merges_of(spec).ignore_merges:
+        found.append(
+            f"the special token {spec.tokens[exposed[0]]!r} with the id {exposed[0]}: behind a gap "
+            "of ids it must stand in the vocab, where ignore_merges lets ordinary text become it"
+        )
+    return found
+
+
+def spelling_losses(spec: TokenizerSpec) -> list[str]:
+    """What a map from strings to ids cannot hold."""
     found: list[str] = []
-    spelled = _spellings(spec)
     owners: dict[str, int] = {}
-    for id, token in enumerate(spelled):
+    for id, token in enumerate(spellings(spec)):
         if token and owners.setdefault(token, id) != id:
             found.append(
                 f"ids {owners[token]} and {id} as different tokens: both are spelled {token!r}"
@@ -250,14 +264,6 @@ def losses(spec: TokenizerSpec) -> list[str]:
     for added in spec.added_tokens:
         if ids.setdefault(added.id, added.content) != added.content:
             found.append(f"id {added.id} for both {ids[added.id]!r} and {added.content!r}")
-    inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
-    if inside and merges_of(spec).ignore_merges:
-        exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]
-        found += [
-            f"the special token {spelled[id]!r} at id {id}: behind a gap of ids it must stand in "
-            "the vocab, where ignore_merges lets a piece of ordinary text become it"
-            for id in exposed[:1]
-        ]
     if not spec.byte_level:
         texts = (token for token in spec.normal_ids() if not _is_utf8(token))
         found += [f"the token {token!r}: it is not UTF-8" for token in islice(texts, 1)]
@@ -272,7 +278,7 @@ def _is_utf8(token: bytes) -> bool:
     return True
 
 
-def _spellings(spec: TokenizerSpec) -> list[str]:
+def spellings(spec: TokenizerSpec) -> list[str]:
     """The string of each id; empty for those that nobody owns."""
     contents = {token.id: token.content for token in reversed(spec.added_tokens)}
     spelled = []

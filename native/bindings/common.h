@@ -1,0 +1,137 @@
+// What the bindings share: arrays, texts and the look-in on long work.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "../parallel.h"
+#include "../vocab.h"
+
+namespace bpe::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Matrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+template <class T>
+using ArrayView = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Hands the memory of a vector over to NumPy.
+template <class T>
+auto owner_of(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return std::pair(kept->data(), owner);
+}
+
+template <class T>
+Array<T> to_array(std::vector<T>&& values) {
+    const size_t size = values.size();
+    auto [data, owner] = owner_of(std::move(values));
+    return Array<T>(data, {size}, owner);
+}
+
+inline Matrix<Id> to_matrix(std::vector<Id>&& values, size_t columns) {
+    const size_t rows = values.size() / columns;
+    auto [data, owner] = owner_of(std::move(values));
+    return Matrix<Id>(data, {rows, columns}, owner);
+}
+
+template <class T>
+std::span<const T> span_of(const ArrayView<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+inline Bytes bytes_of(const nb::bytes& bytes) {
+    return {static_cast<const uint8_t*>(bytes.data()), bytes.size()};
+}
+
+inline nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+inline nb::list to_list(std::span<const Id> ids) {
+    PyObject* list = PyList_New(static_cast<Py_ssize_t>(ids.size()));
+    if (!list) throw nb::python_error();
+    for (size_t i = 0; i < ids.size(); ++i)
+        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), PyLong_FromUnsignedLong(ids[i]));
+    return nb::steal<nb::list>(list);
+}
+
+// The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive.
+class Texts {
+public:
+    explicit Texts(nb::handle texts) : owned_(nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()))) {
+        if (!owned_.ptr()) throw nb::python_error();
+        views_.reserve(owned_.size());
+        for (nb::handle text : owned_) views_.push_back(view(text));
+    }
+    ~Texts() {
+        for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
+    }
+    Texts(const Texts&) = delete;
+
+    const std::vector<Bytes>& views() const { return views_; }
+
+private:
+    Bytes view(nb::handle text) {
+        if (PyUnicode_Check(text.ptr())) {
+            Py_ssize_t size;
+            const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+            if (!data) throw nb::python_error();
+            return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
+        }
+        if (!PyObject_CheckBuffer(text.ptr()))
+            throw nb::type_error((std::string("text must be str or bytes, not ") +
+                                  Py_TYPE(text.ptr())->tp_name).c_str());
+        Py_buffer buffer;
+        if (PyObject_GetBuffer(text.ptr(), &buffer, PyBUF_SIMPLE)) throw nb::python_error();
+        buffers_.push_back(buffer);
+        return {static_cast<const uint8_t*>(buffer.buf), static_cast<size_t>(buffer.len)};
+    }
+
+    nb::tuple owned_;
+    std::vector<Py_buffer> buffers_;
+    std::vector<Bytes> views_;
+};
+
+class Text {
+public:
+    explicit Text(nb::handle text) : texts_(nb::make_tuple(nb::borrow(text))) {}
+    operator Bytes() const { return texts_.views()[0]; }
+
+private:
+    Texts texts_;
+};
+
+// Answers Ctrl-C and reports progress, at most twenty times a second.
+class PythonWatch : public Watch {
+public:
+    explicit PythonWatch(nb::object progress) : progress_(std::move(progress)) {}
+
+    void tick(uint64_t done, uint64_t total) override {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_) return;
+        next_ = now + std::chrono::milliseconds(50);
+        const nb::gil_scoped_acquire acquired;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        if (!progress_.is_none()) progress_(done, total);
+    }
+
+private:
+    nb::object progress_;
+    std::chrono::steady_clock::time_point next_ =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+};
+
+// Each adds its part to the module.
+void bind_encoder(nb::module_& m);
+void bind_ranks(nb::module_& m);
+void bind_training(nb::module_& m);
+
+}  // namespace bpe::bindings

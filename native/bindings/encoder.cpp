@@ -1,0 +1,199 @@
+// `Encoder`: text to ids and back.
+#include "../encoder.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "common.h"
+
+namespace bpe::bindings {
+namespace {
+
+// An id given as a Python int; one that fits no int64 is no token's.
+int64_t id_of(nb::handle id, size_t position) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(id.ptr(), &overflow);
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (overflow) throw BadId(nb::str(id).c_str(), position);
+    return value;
+}
+
+std::vector<int64_t> ids_of(nb::handle ids) {
+    const nb::object fast = nb::steal(PySequence_Fast(ids.ptr(), "ids must be a sequence of int"));
+    if (!fast.ptr()) throw nb::python_error();
+    const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr()));
+    PyObject** items = PySequence_Fast_ITEMS(fast.ptr());
+    std::vector<int64_t> result(size);
+    for (size_t i = 0; i < size; ++i) result[i] = id_of(items[i], i);
+    return result;
+}
+
+nb::bytes decode(const Encoder& encoder, nb::handle ids) {
+    const std::vector<int64_t> numbers = ids_of(ids);
+    std::vector<uint8_t> text;
+    {
+        const nb::gil_scoped_release released;
+        for (size_t i = 0; i < numbers.size(); ++i) {
+            const Bytes token = encoder.token(numbers[i], i);
+            text.insert(text.end(), token.begin(), token.end());
+        }
+    }
+    return to_bytes(text);
+}
+
+// Added tokens come as tuples: content, id, lstrip, rstrip, single_word, normalized.
+using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
+
+void make_encoder(Encoder* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
+                  const nb::bytes& kinds, ArrayView<Id> merges, std::string_view scanner_name,
+                  const std::vector<AddedTuple>& added, bool byte_level, bool by_ranks,
+                  bool ignore_merges, bool byte_fallback, bool fuse_unknown,
+                  std::optional<Id> unknown, const nb::bytes& prefix, const nb::bytes& suffix) {
+    std::vector<AddedToken> added_tokens;
+    for (const auto& [content, id, lstrip, rstrip, single_word, normalized] : added)
+        added_tokens.push_back({std::string(content.c_str(), content.size()), id, lstrip, rstrip,
+                                single_word, normalized});
+    ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
+                         unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
+                         std::string(suffix.c_str(), suffix.size())};
+    const Scan scan = scanner(scanner_name);
+    ByteStrings strings(bytes_of(tokens), span_of(ends));
+    const Bytes kind_bytes = bytes_of(kinds);
+    const auto pairs = span_of(merges);
+    const nb::gil_scoped_release released;
+    new (self) Encoder(std::make_unique<const Model>(std::move(strings), kind_bytes, pairs,
+                                                     std::move(options)),
+                       std::move(added_tokens), scan);
+}
+
+// One text on this thread, with or without spans.
+std::vector<Id> encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled,
+                       std::vector<Span>* spans = nullptr) {
+    const Text bytes(text);
+    std::vector<Id> ids;
+    const Bytes mask = bytes_of(enabled);
+    PythonWatch watch{nb::none()};
+    const nb::gil_scoped_release released;
+    parallel_for(
+        1, 1, Bytes(bytes).size(), watch, [&] { return Encoder::Worker(encoder); },
+        [&](size_t, Encoder::Worker& worker, Beat& beat) {
+            encoder.encode(bytes, mask, worker, beat, ids, spans);
+        });
+    return ids;
+}
+
+Encoder::Batch encode_batch(const Encoder& encoder, nb::handle texts, const nb::bytes& enabled,
+                            unsigned threads, nb::object progress) {
+    const Texts bytes(texts);
+    PythonWatch watch(std::move(progress));
+    const Bytes mask = bytes_of(enabled);
+    const nb::gil_scoped_release released;
+    return encoder.encode_batch(bytes.views(), mask, threads, watch);
+}
+
+// Byte offsets to characters: a token that covers part of a character covers the character.
+void to_characters(Bytes text, std::vector<Span>& spans) {
+    std::vector<uint64_t> character(text.size() + 1);  // that the byte belongs to
+    uint64_t count = 0;
+    for (size_t at = 0; at < text.size(); ++count) {
+        const size_t end = at + character_at(text, at).length;
+        while (at < end) character[at++] = count;
+    }
+    character[text.size()] = count;
+    for (Span& span : spans)
+        span = {character[span.begin],
+                span.end > span.begin ? character[span.end - 1] + 1 : character[span.end]};
+}
+
+nb::list pairs_of(const std::vector<Span>& spans) {
+    nb::list pairs;
+    for (const Span span : spans) pairs.append(nb::make_tuple(span.begin, span.end));
+    return pairs;
+}
+
+std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb::handle text,
+                                                     const nb::bytes& enabled, bool normalized) {
+    const Text bytes(text);
+    std::vector<std::tuple<size_t, size_t, int64_t>> segments;
+    Encoder::cut(encoder.pass(normalized), bytes, bytes_of(enabled),
+                 [&](size_t begin, size_t end) { segments.emplace_back(begin, end, -1); },
+                 [&](Match match) { segments.emplace_back(match.begin, match.end, match.index); });
+    return segments;
+}
+
+}  // namespace
+
+void bind_encoder(nb::module_& m) {
+    nb::class_<Encoder>(m, "Encoder")
+        .def("__init__", make_encoder, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
+             "scanner"_a, "added"_a, "byte_level"_a, "by_ranks"_a, "ignore_merges"_a,
+             "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a)
+        .def("encode",
+             [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
+                 return to_list(encode(e, text, enabled));
+             }, "text"_a, "enabled"_a,
+             nb::sig("def encode(self, text: object, enabled: bytes) -> list[int]"))
+        .def("encode_array",
+             [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
+                 return to_array(encode(e, text, enabled));
+             }, "text"_a, "enabled"_a)
+        .def("encode_with_offsets",
+             [](const Encoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
+                 std::vector<Span> spans;
+                 const std::vector<Id> ids = encode(e, text, enabled, &spans);
+                 if (characters) to_characters(Text(text), spans);
+                 return nb::make_tuple(to_list(ids), pairs_of(spans));
+             }, "text"_a, "enabled"_a, "characters"_a,
+             nb::sig("def encode_with_offsets(self, text: object, enabled: bytes, characters: bool)"
+                     " -> tuple[list[int], list[tuple[int, int]]]"))
+        .def("encode_batch",
+             [](const Encoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads,
+                nb::object progress) {
+                 Encoder::Batch batch = encode_batch(e, texts, enabled, threads, progress);
+                 batch.ends.insert(batch.ends.begin(), 0);
+                 return std::pair(to_array(std::move(batch.ids)), to_array(std::move(batch.ends)));
+             }, "texts"_a, "enabled"_a, "threads"_a, "progress"_a = nb::none(),
+             "Ids of all texts, and m + 1 offsets of the texts in them.")
+        .def("encode_lists",
+             [](const Encoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
+                 const Encoder::Batch batch = encode_batch(e, texts, enabled, threads, nb::none());
+                 nb::list lists;
+                 size_t begin = 0;
+                 for (const int64_t end : batch.ends) {
+                     lists.append(to_list(std::span(batch.ids).subspan(begin, end - begin)));
+                     begin = static_cast<size_t>(end);
+                 }
+                 return lists;
+             }, "texts"_a, "enabled"_a, "threads"_a,
+             nb::sig("def encode_lists(self, texts: object, enabled: bytes, threads: int)"
+                     " -> list[list[int]]"))
+        .def("encode_pieces",
+             [](const Encoder& e, const std::vector<nb::bytes>& pieces) {
+                 std::vector<Id> ids;
+                 std::vector<Span> spans;
+                 nb::list result;
+                 Encoder::Worker worker(e);
+                 for (const nb::bytes& piece : pieces) {
+                     ids.clear();
+                     spans.clear();
+                     e.encode_piece(bytes_of(piece), 0, worker, ids, &spans);
+                     result.append(nb::make_tuple(to_list(ids), pairs_of(spans)));
+                 }
+                 return result;
+             }, "pieces"_a, "Ids of each piece and the bytes of it that each id covers.",
+             nb::sig("def encode_pieces(self, pieces: Sequence[bytes])"
+                     " -> list[tuple[list[int], list[tuple[int, int]]]]"))
+        .def("cut", cut, "text"_a, "enabled"_a, "normalized"_a,
+             "Segments (begin, end, place of the added token or -1) of one pass over a text.")
+        .def("find",
+             [](const Encoder& e, const nb::bytes& bytes) { return e.model().find(bytes_of(bytes)); },
+             "token"_a, "The id of a normal token.")
+        .def("token", [](const Encoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
+             "id"_a, nb::sig("def token(self, id: int) -> bytes"))
+        .def("decode", decode, "ids"_a);
+}
+
+}  // namespace bpe::bindings

@@ -1,0 +1,53 @@
+// The Python module `bpe_compat._core`: arguments in, GIL released, results out. No algorithm here.
+//
+// This folder is the only one that knows Python. Standard exceptions become Python's by themselves.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "../encoder.h"
+#include "common.h"
+
+using namespace bpe;
+using namespace bpe::bindings;
+
+NB_MODULE(_core, m) {
+    m.doc() = "Native core of bpe_compat; use the package, not this module.";
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const BadId& e) {
+            PyErr_SetString(PyExc_KeyError, e.what());
+        }
+    });
+    m.attr("unicode_version") = kUnicodeVersion;
+    m.def("scanners", [] {
+        std::vector<std::string> names;
+        for (const Scanner& s : scanners()) names.emplace_back(s.name);
+        return names;
+    }, "Names of the native scanners.");
+    m.def("piece_ends",
+          [](nb::handle text, std::string_view name) {
+              const Text bytes(text);
+              std::vector<int64_t> ends;
+              for_each_piece(
+                  scanner(name), bytes,
+                  [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
+                  [](size_t) {});
+              return to_array(std::move(ends));
+          }, "text"_a, "scanner"_a, "Byte offsets of the ends of a text's pieces.");
+    m.def("categories", [] {
+        std::vector<uint8_t> table(0x110000);
+        for (uint32_t c = 0; c < table.size(); ++c) table[c] = Properties(c).category();
+        return to_bytes(table);
+    }, "The general category of each code point, as a number; see unicode.h.");
+    m.def("first_invalid",
+          [](nb::handle text) {
+              const Text bytes(text);
+              const nb::gil_scoped_release released;
+              return first_invalid(bytes);
+          }, "text"_a, "Offset of the first byte that is not UTF-8, or the size if there is none.");
+    bind_encoder(m);
+    bind_ranks(m);
+    bind_training(m);
+}

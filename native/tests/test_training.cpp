@@ -1,0 +1,83 @@
+#include <map>
+
+#include "../trainer.h"
+#include "check.h"
+
+namespace bpe::tests {
+namespace {
+
+using Words = std::vector<std::pair<std::vector<Id>, uint64_t>>;
+
+// A full recount after every merge, ties broken by the lowest ids.
+MergeList textbook(Words words, size_t merges) {
+    MergeList done;
+    while (done.size() < merges) {
+        std::map<std::pair<Id, Id>, uint64_t> counts;
+        for (const auto& [ids, count] : words)
+            for (size_t i = 0; i + 1 < ids.size(); ++i) counts[{ids[i], ids[i + 1]}] += count;
+        if (counts.empty()) break;
+        auto best = counts.begin();
+        for (auto pair = counts.begin(); pair != counts.end(); ++pair)
+            if (pair->second > best->second) best = pair;
+        const auto [a, b] = best->first;
+        const auto merged = static_cast<Id>(256 + done.size());
+        done.push_back({a, b});
+        for (auto& [ids, count] : words) {
+            std::vector<Id> out;
+            for (size_t i = 0; i < ids.size(); ++i) {
+                const bool match = i + 1 < ids.size() && ids[i] == a && ids[i + 1] == b;
+                out.push_back(match ? merged : ids[i]);
+                i += match;
+            }
+            ids = out;
+        }
+    }
+    return done;
+}
+
+}  // namespace
+
+void training() {
+    std::mt19937 random(4);
+    TrainOptions options;
+    for (int byte = 0; byte < 256; ++byte) options.byte_order[byte] = static_cast<uint8_t>(byte);
+    options.merges = 40;
+    Watch watch;
+    for (int round = 0; round < 300; ++round) {
+        PieceCounts counts;
+        Words words;
+        for (size_t n = random() % 12; n > 0; --n) {
+            std::string piece;
+            for (size_t length = 1 + random() % 14; length > 0; --length) piece += "ab"[random() % 2];
+            const uint64_t count = 1 + random() % 5;
+            counts.add(Exact(piece), count);
+        }
+        for (size_t i = 0; i < counts.size(); ++i) {
+            const Bytes piece = counts.piece(i);
+            words.push_back({std::vector<Id>(piece.begin(), piece.end()), counts.count(i)});
+        }
+        options.tie_break = TieBreak::ids;
+        CHECK(train(counts, options, watch) == textbook(words, options.merges));
+        for (const TieBreak tie : {TieBreak::bytes, TieBreak::first}) {
+            options.tie_break = tie;
+            CHECK(train(counts, options, watch).size() <= options.merges);
+        }
+    }
+    for (const bool by_line : {false, true}) {
+        std::vector<std::string> texts;
+        for (int i = 0; i < 50; ++i) texts.push_back(random_text(random, 300));
+        std::vector<Bytes> views;
+        for (const std::string& text : texts) views.push_back(bytes_of(text));
+        PieceCounter one({scanner("cl100k"), {"<s>"}, by_line});
+        PieceCounter many({scanner("cl100k"), {"<s>"}, by_line});
+        one.add(views, 1, watch);
+        many.add(views, 5, watch);
+        CHECK(one.counts().size() == many.counts().size());
+        for (size_t i = 0; i < one.counts().size(); ++i) {
+            CHECK(equal(one.counts().piece(i), many.counts().piece(i)));
+            CHECK(one.counts().count(i) == many.counts().count(i));
+        }
+    }
+}
+
+}  // namespace bpe::tests

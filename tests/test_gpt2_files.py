@@ -1,0 +1,90 @@
+"""GPT-2's vocab.json and merges.txt."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+
+import bpe_compat as bc
+
+# GPT-2's files
+
+VOCAB = {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4, "#": 5, "##": 6, "#v": 7, "v": 8}
+
+
+def read_gpt2(vocab: Any, merges: bytes, folder: Path) -> bc.Tokenizer:
+    (folder / "vocab.json").write_text(json.dumps(vocab))
+    (folder / "merges.txt").write_bytes(merges)
+    return bc.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("merges", "text", "tokens"),
+    [
+        (b"#version: 0.2\na b\nab c\n", "abc", ["abc"]),
+        (b"a b\nab c\n", "abc", ["abc"]),
+        (b"#version: 0.2\na b\nab c", "abc", ["abc"]),
+        (b"#version: 0.2\r\na b\r\nab c\r\n", "abc", ["abc"]),
+        (b"\xef\xbb\xbf#version: 0.2\na b\nab c\n", "abc", ["abc"]),
+        (b"#version: 0.2\na b\n\nab c\n", "abc", ["abc"]),
+        (b"#version: 0.2\n# #\n", "##", ["##"]),
+        (b"#version: 0.2\n# v\n", "#v", ["#v"]),
+        (b"# v\n", "#v", ["#v"]),
+        (b"a b\nab c\na b\n", "abc", ["abc"]),
+    ],
+)
+def test_headers_and_line_ends_of_merges(
+    merges: bytes, text: str, tokens: list[str], tmp_path: Path
+) -> None:
+    tok = read_gpt2(VOCAB, merges, tmp_path)
+    assert [tok.decode([id]) for id in tok.encode(text)] == tokens
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        (b"#version: 0.2\na b \nab c\n", "line 2: 'a b ' is not two tokens"),
+        (b"#version: 0.2\nabc\n", "line 2: 'abc' is not two tokens"),
+        (b"a b\n a\n", "line 2: ' a' is not two tokens"),
+        (b"a b\na  b\n", "line 2: 'a  b' is not two tokens"),
+        (b"a z\n", "line 1: 'z' is not in vocab.json"),
+        (b"b a\n", "line 1: 'ba' is not in vocab.json"),
+        (b"a \xff\n", "byte 2 is not UTF-8"),
+    ],
+)
+def test_bad_merges_are_named_by_line(merges: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(bc.errors.FormatError, match=f"merges.txt: {message}"):
+        read_gpt2(VOCAB, merges, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "message"),
+    [
+        ({"a": 0, "b": 0}, "id 0 is used twice, by 'a' and 'b'"),
+        ({"a": "0"}, "the id of 'a' is '0'"),
+        ({"a": True}, "the id of 'a' is True"),
+        ({"a": -1}, "the id of 'a' is -1"),
+        ({"a": 1 << 40}, "the id of 'a' is"),
+        (["a"], "must be an object, not a list"),
+    ],
+)
+def test_bad_vocabularies_are_named(vocab: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(bc.errors.FormatError, match=f"vocab.json: {message}"):
+        read_gpt2(vocab, b"", tmp_path)
+
+
+def test_tokens_spelled_in_characters_are_told_from_bytes(tmp_path: Path) -> None:
+    assert not read_gpt2({"中": 0, "</w>": 1}, b"", tmp_path).spec.byte_level
+    assert read_gpt2({"Ġa": 0, "Ċ": 1}, b"", tmp_path).spec.byte_level
+
+
+def test_repeated_pairs_keep_their_last_place(tmp_path: Path) -> None:
+    """As tokenizers reads them: here b+c comes before a+b."""
+    vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4}
+    tok = read_gpt2(vocab, b"a b\nb c\na b\n", tmp_path)
+    theirs = tokenizers.models.BPE.from_file(
+        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    )
+    assert tok.encode("abc") == [t.id for t in theirs.tokenize("abc")] == [0, 4]

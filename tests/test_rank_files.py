@@ -1,0 +1,82 @@
+"""tiktoken's rank files."""
+
+import base64
+from pathlib import Path
+
+import pytest
+
+import bpe_compat as bc
+
+# tiktoken's files
+
+
+def rank_lines(ranks: dict[bytes, int]) -> bytes:
+    return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+
+
+def read_ranks(data: bytes, folder: Path) -> dict[bytes, int]:
+    path = folder / "x.tiktoken"
+    path.write_bytes(data)
+    spec = bc.converters.read(path, pattern="gpt2", special_tokens={})
+    return {token: id for id, token in enumerate(spec.tokens) if token}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"YQ== 0\nYg== 1\n",
+        b"YQ== 0\r\nYg== 1\r\n",
+        b"YQ== 0\n\nYg== 1",
+        b"\xef\xbb\xbfYQ== 0\nYg== 1\n",
+    ],
+)
+def test_line_ends_of_rank_files(data: bytes, tmp_path: Path) -> None:
+    assert read_ranks(data, tmp_path) == {b"a": 0, b"b": 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"YQ== 0\n!!! 5\n", "line 2: '!!!' is not base64"),
+        (b"Y!Q== 0\n", "line 1: 'Y!Q==' is not base64"),
+        (b"YR== 7\n", "line 1: 'YR==' is not the base64 form"),
+        (b"YQ 0\n", "line 1: 'YQ' is not base64"),
+        (b" 0\n", "line 1: '' is not the base64 form"),
+        (b"YQ== 0\nYQ== 1\n", "line 2: the token b'a' has a rank already"),
+        (b"YQ== 0\nYg== 0\n", "line 2: rank 0 was used in line 1 already"),
+        (b"YQ== -1\n", "line 1: 'YQ== -1' is not a base64 token, a space and a rank"),
+        (b"YQ== 1.0\n", "line 1: .* is not a base64 token"),
+        (b"YQ==\n", "line 1: .* is not a base64 token"),
+        (b"YQ== 0 x\n", "line 1: .* is not a base64 token"),
+        (b"YQ== \xb2\n", "line 1: .* is not a base64 token"),
+        (b"YQ== 99999999999999999999\n", "line 1: the rank '9+' is too large"),
+        (b"<!DOCTYPE html>\n", "line 1: '<!DOCTYPE html>' is not a base64"),
+        (b"", "line 1: the file holds no rank"),
+    ],
+)
+def test_bad_rank_files_are_named_by_line(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(bc.errors.FormatError, match=rf"x\.tiktoken: {message}"):
+        read_ranks(data, tmp_path)
+
+
+def test_a_bare_rank_file_needs_a_pattern(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tiktoken"
+    path.write_bytes(rank_lines({bytes([b]): b for b in range(256)}))
+    with pytest.raises(bc.errors.FormatError, match=r"pass pattern= .* mine.tiktoken.json"):
+        bc.load(path)
+    tok = bc.load(path, pattern="cl100k", special_tokens={"<s>": 256})
+    assert tok.encode("<s>", allowed_special="all") == [256]
+    (tmp_path / "mine.tiktoken.json").write_text(
+        '{"name": "mine", "pattern": "o200k", "special_tokens": {"<e>": 300}}'
+    )
+    tok = bc.load(path)
+    assert (tok.name, tok.n_vocab, tok.spec.splits) == (
+        "mine",
+        301,
+        bc.load(path, pattern="o200k").spec.splits,
+    )
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    assert read_ranks(b"YQ== 0\n", tmp_path) == {b"a": 0}
+    assert read_ranks(b"Yg== 0\n", tmp_path) == {b"b": 0}

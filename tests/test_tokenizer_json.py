@@ -1,0 +1,145 @@
+"""tokenizer.json: forms, errors, ids."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+
+import bpe_compat as bc
+from bpe_compat.bytelevel import to_characters
+from bpe_compat.converters.json_tree import parse
+
+# tokenizer.json
+
+
+def read_json(tree: dict[str, Any]) -> bc.Tokenizer:
+    data = json.dumps(tree).encode()
+    return bc.Tokenizer(bc.converters.huggingface.spec_of(parse(data, "tokenizer.json"), {}))
+
+
+def model(**fields: Any) -> dict[str, Any]:
+    vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4}
+    return {"model": {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], **fields}}
+
+
+@pytest.mark.parametrize("merges", [["a b"], [["a", "b"]]])
+def test_merges_as_strings_and_as_pairs(merges: list[Any]) -> None:
+    tok = read_json(model(merges=merges))
+    assert tok.encode("abc") == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"merges": ["a b", ["b", "c"]]}, r"model: merges\[1\] is \['b', 'c'\]"),
+        ({"merges": ["a  b"]}, r"merges\[0\] is 'a  b'"),
+        ({"merges": ["ab"]}, r"merges\[0\] is 'ab'"),
+        ({"merges": [["a", "b", "c"]]}, r"merges\[0\]"),
+        ({"merges": [["a", 1]]}, r"merges\[0\]"),
+        ({"merges": [["a", "z"]]}, r"merges\[0\] .* 'z' is no token"),
+        ({"merges": [["b", "a"]]}, r"merges\[0\] .* 'ba' is no token"),
+        ({"vocab": {"a": 0, "b": 0}}, "id 0 is used twice in the vocab, by 'a' and 'b'"),
+        ({"vocab": {"a": None}}, "the id of 'a' in the vocab is None"),
+        ({"unk_token": "<unk>"}, "the unk_token '<unk>' is not in the vocab"),
+        ({"merges": None}, "merges: must be a list, not null"),
+        ({"byte_fallback": "yes"}, "byte_fallback: must be true or false, not a string"),
+    ],
+)
+def test_bad_models_are_named(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(bc.errors.FormatError, match=message):
+        read_json(model(**fields))
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"model": {"type": "Unigram", "vocab": []}}, "a Unigram model, which is not BPE"),
+        ({"model": {"vocab": [["a", 0.0]], "unk_id": 0}}, "a Unigram model"),
+        ({"model": {"type": "WordPiece", "vocab": {}}}, "a WordPiece model"),
+        (
+            {**model(), "pre_tokenizer": {"type": "Unknown"}},
+            "pre_tokenizer: the pre-tokenizer Unknown",
+        ),
+        ({**model(), "normalizer": {"type": "Nmt"}}, "normalizer: the normalizer Nmt"),
+        ({**model(), "decoder": {"type": "CTC"}}, "decoder: the decoder CTC"),
+        ({**model(), "post_processor": {"type": "X"}}, "post_processor: the post-processor X"),
+        ({**model(), "surprise": 1}, "the key 'surprise' is not known"),
+        ({"model": {**model()["model"], "surprise": 1}}, "model: the key 'surprise'"),
+        (
+            {**model(), "pre_tokenizer": {"type": "Split", "pattern": {"Regex": r"\X"}}},
+            r"\\X at offset 0",
+        ),
+    ],
+)
+def test_what_a_spec_cannot_express_is_refused(tree: dict[str, Any], message: str) -> None:
+    with pytest.raises(bc.errors.UnsupportedError, match=message):
+        read_json(tree)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{", "line 1: Expecting property name"),
+        (b"[]", "must be an object, not a list"),
+        (b'{"model": 5}', "model: must be an object, not an integer"),
+        (b"{}", "'model' is missing"),
+        (b'{"a": "\xff"}', "byte 7 is not UTF-8"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+    ],
+)
+def test_bad_json_is_named(data: bytes, message: str) -> None:
+    with pytest.raises(bc.errors.FormatError, match=f"tokenizer.json.*{message}"):
+        bc.converters.huggingface.spec_of(parse(data, "tokenizer.json"), {})
+
+
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "any_name.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(model()).encode())
+    assert bc.load(path).encode("abc") == [3, 2]
+
+
+def test_a_prefix_of_inner_subwords_is_dropped_from_what_merges_make() -> None:
+    vocab = {"e": 0, "##e": 1, "##x": 2, "##ex": 3, "ee": 4}
+    merges = [["##e", "##x"], ["e", "##e"]]
+    tok = read_json(model(vocab=vocab, merges=merges, continuing_subword_prefix="##"))
+    assert tok.encode("eex") == [0, 3]
+
+
+def test_an_added_token_that_contradicts_the_vocab() -> None:
+    tree = {**model(), "added_tokens": [{"id": 7, "content": "ab", "special": True}]}
+    with pytest.raises(bc.errors.FormatError, match="'ab' has id 7 but the vocab says 3"):
+        read_json(tree)
+
+
+def test_ids_behind_a_gap_keep_their_place(tmp_path: Path) -> None:
+    """tokenizers numbers added tokens from the size of its vocab on; they must stand in it."""
+    ranks = {bytes([b]): b for b in range(256)}
+    tok = bc.Tokenizer.from_ranks(
+        ranks, pattern="cl100k", special_tokens={"<a>": 300, "<b>": 1000, "<c>": 256}
+    )
+    tok.save(tmp_path / "x")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "x" / "tokenizer.json"))
+    assert theirs.encode("<a>x<b><c>").ids == [300, 120, 1000, 256]
+    assert bc.load(tmp_path / "x").spec.special_tokens == tok.spec.special_tokens
+
+
+def test_byte_level_tokens_decode_as_bytes_without_a_decoder() -> None:
+    text = "I can feel the magic"
+    tok = bc.train([text], 280)
+    tree = json.loads(tok.to_tokenizers().to_str())
+    tree["decoder"] = None
+    again = read_json(tree)
+    assert again.decode(again.encode(text)) == text
+
+
+def test_specials_are_told_apart_from_the_bytes_they_are_spelled_like() -> None:
+    tok = read_json({
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+        "added_tokens": [{"id": 256, "content": "Ġx", "special": True}],
+        "model": {"vocab": {to_characters(bytes([b])): b for b in range(256)}, "merges": []},
+    })  # fmt: skip
+    assert tok.encode("Ġx", allowed_special="all") == [256]
+    assert tok.decode([256]) == "Ġx"
+    assert tok.encode(" x") == [32, 120]
