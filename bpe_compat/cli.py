@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments (those of the process if None)."""
-    options = _parser().parse_args(arguments)
+    options = _parse(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -38,6 +38,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """argparse gives up on files that come after an option; they are files nevertheless."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and (not hasattr(options, "files") or any(item.startswith("-") for item in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        options.files = [*options.files, *map(Path, rest)]
+    return options
 
 
 def _show_warning(message: Warning | str, *rest: object, **more: object) -> None:

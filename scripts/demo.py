@@ -1,7 +1,7 @@
 """From text to a trained tokenizer in three formats, loaded by three libraries, with the same ids.
 
 python scripts/demo.py                                    made-up stories, works offline
-python scripts/demo.py --corpus tinystories.txt           a text file, documents between <|endoftext|>
+python scripts/demo.py --corpus tinystories.txt           stories between <|endoftext|>
 python scripts/demo.py --dataset roneneldan/TinyStories   from the Hub
 """
 

@@ -71,10 +71,10 @@ VILLAGE_BEGINNINGS = words("""
     Star Summer Swan Thistle Thyme Timber Tulip Velvet Violet Walnut Whistle Willow Winter Wren
 """)
 VILLAGE_ENDINGS = words("""
-    bank beck borough bottom bourne bridge brook burrow bury by combe corner cot cross dale dean den
-    don fall field ford gate glen grove ham haven heath hill hollow holt hurst ing keep land lane
-    lea ley mead mere mill moor mouth nook path pond port rest ridge shaw side spring stead stone thorpe
-    ton tree vale view wall water way well wick wood worth yard
+    bank beck borough bottom bourne bridge brook burrow bury by combe corner cot cross dale
+    dean den don fall field ford gate glen grove ham haven heath hill hollow holt hurst ing
+    keep land lane lea ley mead mere mill moor mouth nook path pond port rest ridge shaw side
+    spring stead stone thorpe ton tree vale view wall water way well wick wood worth yard
 """)
 LESSONS = (
     "sharing makes everyone richer",

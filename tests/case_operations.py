@@ -311,7 +311,6 @@ def op_arith(check: Check) -> None:
     assert len(tok.spec.merges) == check["merges"]
 
 
-@pytest.mark.filterwarnings("ignore:the text has only")
 def op_train(check: Check) -> None:
     sources = check.get("word_counts") or check["corpus"] * check.get("repeat", 1)
     special = check.get("special_tokens", [])

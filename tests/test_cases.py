@@ -44,6 +44,7 @@ def all_checks() -> Iterator[Any]:
             yield pytest.param(check, id=name, marks=marks)
 
 
+@pytest.mark.filterwarnings("ignore:the text has only")
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("check", list(all_checks()))
 def test_case(check: Check) -> None:

@@ -111,6 +111,7 @@ def test_from_pretrained_and_from_an_object(folder: Path) -> None:
 # Calls
 
 
+@pytest.mark.filterwarnings("ignore:`max_length` is ignored")
 @pytest.mark.parametrize("padding", [False, True, "max_length"])
 @pytest.mark.parametrize("truncation", [False, True, "only_first"])
 @pytest.mark.parametrize("sides", ["right", "left"])

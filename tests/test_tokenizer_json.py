@@ -127,7 +127,7 @@ def test_ids_behind_a_gap_keep_their_place(tmp_path: Path) -> None:
 
 def test_byte_level_tokens_decode_as_bytes_without_a_decoder() -> None:
     text = "I can feel the magic"
-    tok = bc.train([text], 280)
+    tok = bc.train([text], 265)
     tree = json.loads(tok.to_tokenizers().to_str())
     tree["decoder"] = None
     again = read_json(tree)
