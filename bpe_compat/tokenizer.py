@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, converters, decoding, unstable
+from . import _core, converters, decoding
 from .engine import Engine, Offsets, make_engine
 from .spec import TokenizerSpec
-from .specials import AllowedSpecial, DisallowedSpecial, Specials
+from .specials import Specials
 from .texts import all_valid, valid
 from .threads import thread_count
+from .tiktoken_methods import TiktokenMethods
 
 if TYPE_CHECKING:
     import tiktoken
@@ -28,11 +29,11 @@ class TokenArrays(NamedTuple):
     offsets: npt.NDArray[np.int64]
 
 
-class Tokenizer:
+class Tokenizer(TiktokenMethods):
     """Encodes and decodes as a `TokenizerSpec` says; immutable, picklable, safe to share.
 
-    Its methods that tiktoken's `Encoding` has too mean the same. Added tokens that are not special
-    always match.
+    It has the methods of tiktoken's `Encoding`, in `TiktokenMethods`, and more. Added tokens that
+    are not special always match.
 
     >>> import bpe_compat as bc
     >>> tok = bc.train(["low lower lowest low"], 262, special_tokens=(), tie_break="ids")
@@ -42,12 +43,13 @@ class Tokenizer:
     'lowe'
     """
 
-    __slots__ = ("_engine", "_sorted_tokens", "_specials", "name", "spec")
+    __slots__ = ("_engine", "_ranks", "_sorted_tokens", "_specials", "name", "spec")
 
     name: str
     spec: TokenizerSpec
     _specials: Specials
     _engine: Engine | None
+    _ranks: dict[bytes, int] | None
     _sorted_tokens: list[bytes] | None
 
     def __init__(self, spec: TokenizerSpec, *, name: str | None = None) -> None:
@@ -56,6 +58,7 @@ class Tokenizer:
         set_once(self, "name", name or str(spec.metadata.get("name", "bpe_compat")))
         set_once(self, "_specials", Specials(spec))
         set_once(self, "_engine", None)
+        set_once(self, "_ranks", None)
         set_once(self, "_sorted_tokens", None)
 
     @classmethod
@@ -101,64 +104,6 @@ class Tokenizer:
 
     # Encoding
 
-    def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
-    ) -> list[int]:
-        """The ids of a text; special tokens in it are an error unless the call says otherwise.
-
-        `allowed_special` become their ids. Of the others, those in `disallowed_special` raise
-        `SpecialTokenError`, the rest is text. Lone surrogates are encoded as U+FFFD.
-
-        >>> tok = Tokenizer.from_ranks({b"a": 0}, pattern=None, special_tokens={"<x>": 1})
-        >>> tok.encode("a<x>", allowed_special={"<x>"})
-        [0, 1]
-        """
-        text = valid(text)
-        self._specials.check(self.engine, text, allowed_special, disallowed_special)
-        return self.engine.encode(text, self._specials.allowed(allowed_special))
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of a text in which special tokens are text like any other."""
-        return self.engine.encode(valid(text), self._specials.as_text)
-
-    def encode_to_numpy(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
-    ) -> npt.NDArray[np.uint32]:
-        """`encode` as an array."""
-        text = valid(text)
-        self._specials.check(self.engine, text, allowed_special, disallowed_special)
-        return self.engine.encode_array(text, self._specials.allowed(allowed_special))
-
-    def encode_batch(
-        self,
-        text: Sequence[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
-    ) -> list[list[int]]:
-        """`encode` for many texts, in parallel."""
-        texts = all_valid(text)
-        for one in texts:
-            self._specials.check(self.engine, one, allowed_special, disallowed_special)
-        enabled = self._specials.allowed(allowed_special)
-        return self.engine.encode_lists(texts, enabled, thread_count(num_threads))
-
-    def encode_ordinary_batch(
-        self, text: Sequence[str], *, num_threads: int | None = None
-    ) -> list[list[int]]:
-        """`encode_ordinary` for many texts, in parallel."""
-        threads = thread_count(num_threads)
-        return self.engine.encode_lists(all_valid(text), self._specials.as_text, threads)
-
     def encode_arrays(
         self,
         texts: Sequence[str | bytes],
@@ -196,31 +141,6 @@ class Tokenizer:
         """
         return self.engine.encode_with_offsets(valid(text), self._specials.mode(specials))
 
-    def encode_with_unstable(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
-    ) -> tuple[list[int], list[list[int]]]:
-        """The ids that stay if the text goes on, and the ways the rest may be completed."""
-        text = valid(text)
-        self._specials.check(self.engine, text, allowed_special, disallowed_special)
-        if self._sorted_tokens is None:
-            object.__setattr__(self, "_sorted_tokens", self.token_byte_values())
-        enabled = self._specials.allowed(allowed_special)
-        return unstable.encode(self.engine, self.spec, self._sorted_tokens or [], text, enabled)
-
-    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, special tokens included; raises `KeyError` if it is none."""
-        token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        id = self.engine.core.find(token)
-        if id is None:
-            id = self._specials.ids.get(token.decode("utf-8", "replace"))
-        if id is None:
-            raise KeyError(text_or_bytes)
-        return id
-
     def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:
         """How many ids a text has."""
         return len(self.engine.encode_array(valid(text), self._specials.mode(specials)))
@@ -249,88 +169,33 @@ class Tokenizer:
 
     # Decoding
 
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The bytes of some ids; raises `KeyError` naming an id that is no token."""
-        if self.spec.decoder:
-            return decoding.decode(self.spec, tokens).encode()
-        return self.engine.core.decode(_listed(tokens))
-
-    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """The text of some ids; `errors` says what becomes of bytes that are not UTF-8."""
-        if self.spec.decoder:
-            return decoding.decode(self.spec, tokens)
-        return self.engine.core.decode(_listed(tokens)).decode("utf-8", errors)
-
-    def decode_batch(
-        self,
-        batch: Sequence[Sequence[int]],
-        *,
-        errors: str = "replace",
-        num_threads: int | None = None,
-    ) -> list[str]:
-        """`decode` for many lists; `num_threads` is accepted as in tiktoken and not needed."""
-        return [self.decode(tokens, errors) for tokens in batch]
-
-    def decode_bytes_batch(
-        self, batch: Sequence[Sequence[int]], *, num_threads: int | None = None
-    ) -> list[bytes]:
-        """`decode_bytes` for many lists."""
-        return [self.decode_bytes(tokens) for tokens in batch]
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """The bytes of one id; raises `KeyError` if it is no token."""
-        return self.engine.core.token(token)
-
-    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
-        """The bytes of each id."""
-        return [self.engine.core.token(token) for token in _listed(tokens)]
-
-    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
-        """The text of some ids and where each starts in it, in characters.
-
-        A token that starts inside a character gets the index of that character. Raises
-        `UnicodeDecodeError` if the bytes are not UTF-8.
-        """
-        parts = self.decode_tokens_bytes(tokens)
-        starts, length = [], 0
-        for part in parts:
-            starts.append(max(0, length - (0x80 <= part[0] < 0xC0)))
-            length += sum(not 0x80 <= byte < 0xC0 for byte in part)
-        return b"".join(parts).decode(), starts
-
     def stream(self, prompt_ids: Sequence[int] = ()) -> "decoding.Stream":
         """Decodes ids one at a time, as a model makes them, after a prompt."""
         return decoding.Stream(self, prompt_ids)
 
     # What there is
 
-    @property
-    def n_vocab(self) -> int:
-        """The greatest id plus one."""
-        return self.spec.vocab_size
-
-    @property
-    def max_token_value(self) -> int:
-        """The greatest id."""
-        return self.spec.vocab_size - 1
-
-    @property
-    def eot_token(self) -> int:
-        """The id of `<|endoftext|>`; raises `KeyError` if there is none."""
-        return self._specials.ids["<|endoftext|>"]
-
-    @property
-    def special_tokens_set(self) -> set[str]:
-        """The texts of the special tokens."""
-        return set(self._specials.names)
-
-    def is_special_token(self, token: int) -> bool:
-        """Whether an id is a special token's."""
-        return token in self._specials.ids.values()
-
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all tokens that are not special, sorted."""
-        return sorted(self.spec.normal_ids())
+        if self._sorted_tokens is None:
+            object.__setattr__(self, "_sorted_tokens", sorted(self._mergeable_ranks))
+        return list(self._sorted_tokens or ())
+
+    # Private in tiktoken in name only: with these, encodings are extended.
+
+    @property
+    def _pat_str(self) -> str:
+        return converters.tiktoken.pattern_of(self.spec)
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        if self._ranks is None:
+            object.__setattr__(self, "_ranks", self.spec.normal_ids())
+        return self._ranks or {}
+
+    @property
+    def _special_tokens(self) -> dict[str, int]:
+        return self._specials.ids
 
     @property
     def unicode_version(self) -> str:
@@ -384,7 +249,3 @@ def load(
 
 def _rebuilt(cls: type[Tokenizer], spec: TokenizerSpec, name: str) -> Tokenizer:
     return cls(spec, name=name)
-
-
-def _listed(tokens: Sequence[int]) -> Any:
-    return tokens.tolist() if isinstance(tokens, np.ndarray) else tokens

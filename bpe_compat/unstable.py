@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from .engine import Engine
 from .spec import TokenizerSpec
 
-__all__ = ["encode"]
+__all__ = ["encode", "encode_bytes"]
 
 _Completions = set[tuple[int, ...]]
 
@@ -33,6 +33,22 @@ def encode(
             completions.add(_covering(spec, whole, len(rest)))
     completions |= _split_before_last_space(engine, rest)
     return stable, [list(sequence) for sequence in completions]
+
+
+def encode_bytes(engine: Engine, spec: TokenizerSpec, data: bytes, enabled: bytes) -> list[int]:
+    """Ids of bytes that may be cut off inside a character.
+
+    What is not UTF-8 is one piece with the last, unstable ids of the text before it.
+    """
+    try:
+        return engine.encode(data.decode(), enabled)
+    except UnicodeDecodeError as error:
+        text, rest = data[: error.start].decode(), data[error.start :]
+    ids = engine.encode(text, enabled)
+    unstable = _unstable_count(engine, spec, text, enabled, ids)
+    stable = ids[: len(ids) - unstable]
+    rest = engine.core.decode(ids[len(stable) :]) + rest
+    return stable + engine.core.encode_pieces([rest])[0][0]
 
 
 def _unstable_count(

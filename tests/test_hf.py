@@ -73,6 +73,8 @@ def test_classes_that_auto_tokenizer_finds(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["plugin", "stock", "gpt2"])
 def test_exports_load_without_this_package(name: str, folder: Path) -> None:
     """In a process that never hears of bpe_compat."""
+    if name == "plugin" and transformers.__version__.startswith("4."):
+        pytest.skip("transformers 4 knows no class that is not imported")
     script = (
         "import json, sys, transformers\n"
         "tok = transformers.AutoTokenizer.from_pretrained(sys.argv[1])\n"

@@ -89,6 +89,33 @@ def test_encode_with_unstable(pair: tuple[bc.Tokenizer, tiktoken.Encoding], text
     assert set(map(tuple, completions)) == set(map(tuple, expected))
 
 
+@given(st.binary(max_size=12))
+def test_bytes_cut_off_inside_a_character(
+    pair: tuple[bc.Tokenizer, tiktoken.Encoding], data: bytes
+) -> None:
+    ours, theirs = pair
+    for text in (data, "the 中".encode() + data):
+        assert ours._encode_bytes(text) == theirs._encode_bytes(text)
+
+
+def test_encodings_are_extended_through_private_attributes(
+    pair: tuple[bc.Tokenizer, tiktoken.Encoding],
+) -> None:
+    ours, theirs = pair
+    made = [
+        tiktoken.Encoding(
+            "extended",
+            pat_str=encoding._pat_str,
+            mergeable_ranks=encoding._mergeable_ranks,
+            special_tokens={**encoding._special_tokens, "<|new|>": 5000},
+        )
+        for encoding in (ours, theirs)
+    ]
+    text = "the cat<|new|>"
+    ids = [encoding.encode(text, allowed_special="all") for encoding in made]
+    assert ids[0] == ids[1] == [*theirs.encode("the cat"), 5000]
+
+
 def test_properties(pair: tuple[bc.Tokenizer, tiktoken.Encoding]) -> None:
     ours, theirs = pair
     assert ours.n_vocab == theirs.n_vocab

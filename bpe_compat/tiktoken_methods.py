@@ -1,0 +1,206 @@
+"""The methods of tiktoken's `Encoding`, with the same meaning: `Tokenizer` takes its place."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import decoding, unstable
+from .engine import Engine
+from .spec import TokenizerSpec
+from .specials import AllowedSpecial, DisallowedSpecial, Specials
+from .texts import all_valid, valid
+from .threads import thread_count
+
+__all__ = ["TiktokenMethods"]
+
+
+class TiktokenMethods:
+    """What `tiktoken.Encoding` offers, on top of an engine.
+
+    Differences: the longest special token wins where several begin at one place, texts and ids that
+    make tiktoken panic are ordinary input or `KeyError`s, and added tokens that are not special
+    always match.
+    """
+
+    __slots__ = ()
+
+    spec: TokenizerSpec
+    _specials: Specials
+
+    @property
+    def engine(self) -> Engine:
+        """The encoder."""
+        raise NotImplementedError
+
+    # Encoding
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> list[int]:
+        """The ids of a text; special tokens in it are an error unless the call says otherwise.
+
+        `allowed_special` become their ids. Of the others, those in `disallowed_special` raise
+        `SpecialTokenError`, the rest is text. Lone surrogates are encoded as U+FFFD.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0}, pattern=None, special_tokens={"<x>": 1})
+        >>> tok.encode("a<x>", allowed_special={"<x>"})
+        [0, 1]
+        """
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        return self.engine.encode(text, self._specials.allowed(allowed_special))
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The ids of a text in which special tokens are text like any other."""
+        return self.engine.encode(valid(text), self._specials.as_text)
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> npt.NDArray[np.uint32]:
+        """`encode` as an array."""
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        return self.engine.encode_array(text, self._specials.allowed(allowed_special))
+
+    def encode_batch(
+        self,
+        text: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> list[list[int]]:
+        """`encode` for many texts, in parallel."""
+        texts = all_valid(text)
+        for one in texts:
+            self._specials.check(self.engine, one, allowed_special, disallowed_special)
+        enabled = self._specials.allowed(allowed_special)
+        return self.engine.encode_lists(texts, enabled, thread_count(num_threads))
+
+    def encode_ordinary_batch(
+        self, text: Sequence[str], *, num_threads: int | None = None
+    ) -> list[list[int]]:
+        """`encode_ordinary` for many texts, in parallel."""
+        threads = thread_count(num_threads)
+        return self.engine.encode_lists(all_valid(text), self._specials.as_text, threads)
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = frozenset(),
+        disallowed_special: DisallowedSpecial = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """The ids that stay if the text goes on, and the ways the rest may be completed."""
+        text = valid(text)
+        self._specials.check(self.engine, text, allowed_special, disallowed_special)
+        enabled = self._specials.allowed(allowed_special)
+        return unstable.encode(self.engine, self.spec, self.token_byte_values(), text, enabled)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of one token, special tokens included; raises `KeyError` if it is none."""
+        token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        id = self.engine.core.find(token)
+        if id is None:
+            id = self._specials.ids.get(token.decode("utf-8", "replace"))
+        if id is None:
+            raise KeyError(text_or_bytes)
+        return id
+
+    # Decoding
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The bytes of some ids; raises `KeyError` naming an id that is no token."""
+        if self.spec.decoder:
+            return decoding.decode(self.spec, tokens).encode()
+        return self.engine.core.decode(_listed(tokens))
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """The text of some ids; `errors` says what becomes of bytes that are not UTF-8."""
+        if self.spec.decoder:
+            return decoding.decode(self.spec, tokens)
+        return self.engine.core.decode(_listed(tokens)).decode("utf-8", errors)
+
+    def decode_batch(
+        self,
+        batch: Sequence[Sequence[int]],
+        *,
+        errors: str = "replace",
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """`decode` for many lists; `num_threads` is accepted as in tiktoken and not needed."""
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(
+        self, batch: Sequence[Sequence[int]], *, num_threads: int | None = None
+    ) -> list[bytes]:
+        """`decode_bytes` for many lists."""
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of one id; raises `KeyError` if it is no token."""
+        return self.engine.core.token(token)
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """The bytes of each id."""
+        return [self.engine.core.token(token) for token in _listed(tokens)]
+
+    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+        """The text of some ids and where each starts in it, in characters.
+
+        A token that starts inside a character gets the index of that character. Raises
+        `UnicodeDecodeError` if the bytes are not UTF-8.
+        """
+        parts = self.decode_tokens_bytes(tokens)
+        starts, length = [], 0
+        for part in parts:
+            starts.append(max(0, length - (0x80 <= part[0] < 0xC0)))
+            length += sum(not 0x80 <= byte < 0xC0 for byte in part)
+        return b"".join(parts).decode(), starts
+
+    # What there is
+
+    @property
+    def n_vocab(self) -> int:
+        """The greatest id plus one."""
+        return self.spec.vocab_size
+
+    @property
+    def max_token_value(self) -> int:
+        """The greatest id."""
+        return self.spec.vocab_size - 1
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`; raises `KeyError` if there is none."""
+        return self._specials.ids["<|endoftext|>"]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The texts of the special tokens."""
+        return set(self._specials.names)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is a special token's."""
+        return token in self._specials.ids.values()
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens that are not special, sorted."""
+        return sorted(self.spec.normal_ids())
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        return unstable.encode_bytes(self.engine, self.spec, text, self._specials.as_text)
+
+
+def _listed(tokens: Sequence[int]) -> Any:
+    return tokens.tolist() if isinstance(tokens, np.ndarray) else tokens
