@@ -1,5 +1,6 @@
 """Every format: what comes back, what other libraries make of it, what is refused."""
 
+import json
 import os
 from dataclasses import replace
 from itertools import pairwise
@@ -154,6 +155,19 @@ def test_unknown_formats_and_wrong_targets(tmp_path: Path) -> None:
         tok.save(tmp_path, format="tiktoken")
     with pytest.raises(ValueError, match="plugin is an option of the format huggingface"):
         tok.save(tmp_path / "x", format="gpt2", plugin=True)
+
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_old_files_are_read_forever(format: str) -> None:
+    expected = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
+    folder = bc.converters.FORMATS[format].folder
+    tok = bc.load(GOLDEN / (format if folder else f"golden.{format}"))
+    for text, ids in zip(expected["texts"], expected["ids"], strict=True):
+        assert tok.encode(text, allowed_special="all") == ids
+        assert tok.decode(ids) == text
 
 
 # Losses
