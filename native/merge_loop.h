@@ -2,39 +2,40 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
-#include <unordered_map>
 
+#include "cells.h"
+#include "pair_table.h"
 #include "trainer.h"
-#include "words.h"
 
 namespace bpe {
 
 // Why this is exact, with z the token that the pair (a, b) becomes:
 // * Only pairs with z are new; every other pair keeps or loses count. So a queued count is an upper
 //   bound, and a pair popped with an outdated one is queued again with what is left.
-// * A pair's list of words is complete when the pair appears; from then on it only goes stale.
+// * A pair's list of places is complete when the pair appears, and rises, since the places of (a, b)
+//   do; from then on it only goes stale.
 // * What a merge changes is gathered per neighbour first: one look-up per neighbour and merge
-//   instead of four per occurrence.
-template <class Tie>
+//   instead of four per occurrence. And the work follows the occurrences, never the length of words.
+template <class Cell, class Number>
 class MergeLoop {
 public:
-    using Pair = uint32_t;  // number of a pair in the order of appearance
-
     MergeLoop(const PieceCounts& pieces, const TrainOptions& options)
-        : options_(options), words_(pieces, inverse(options.byte_order)) {
+        : options_(options),
+          cells_(pieces, inverse(options.byte_order), options.tie_break == TieBreak::first) {
         for (const uint8_t byte : options.byte_order) tokens_.push_back({&byte, 1});
-        grow_gatherers();
-        for (Id word = 0; word < words_.size(); ++word)
-            for (const Id* s = words_[word]; s[1] != Words::kEnd; ++s) count_pair(s[0], s[1], word);
-        for (Pair pair = 0; pair < pairs_.size(); ++pair) enqueue(pair);
+        lengths_.assign(256, 1);
+        before_.resize(256);
+        after_.resize(256);
+        add_byte_pairs();
     }
 
     // The pair to merge next, if one is left.
     std::optional<Pair> best_pair() {
-        const auto later = [this](const Entry& a, const Entry& b) { return comes_later(a, b); };
+        const auto later = [this](const Waiting& a, const Waiting& b) { return comes_later(a, b); };
         while (!queue_.empty()) {
-            const Entry top = queue_.front();
+            const Waiting top = queue_.front();
             std::pop_heap(queue_.begin(), queue_.end(), later);
             queue_.pop_back();
             if (top.count == pairs_[top.pair].count) return top.pair;
@@ -45,44 +46,36 @@ public:
 
     std::pair<Id, Id> ids_of(Pair pair) const { return {pairs_[pair].left, pairs_[pair].right}; }
 
-    // Makes the pair a token and rewrites the words.
+    // Makes the pair a token everywhere.
     void merge(Pair pair) {
         const auto [a, b] = ids_of(pair);
-        const auto z = static_cast<Id>(tokens_.size());
-        const Bytes left = tokens_[a], right = tokens_[b];
-        std::vector<uint8_t> joined(left.begin(), left.end());
-        joined.insert(joined.end(), right.begin(), right.end());
-        tokens_.push_back(joined);
-        grow_gatherers();
-        const std::vector<Id> words = std::move(pairs_[pair].words);
-        for (const Id word : words) rewrite(word, a, b, z);
-        pairs_[pair].words.clear();
-        apply(a, b, z);
+        const auto z = static_cast<Id>(lengths_.size());
+        append_token(a, b);
+        const std::span<const Place> places = pairs_[pair].places;
+        constexpr size_t kAhead = 12;
+        for (size_t i = 0; i < places.size(); ++i) {
+            if (i + kAhead < places.size())
+                __builtin_prefetch(cells_.cells.data() + places[i + kAhead].at - 1, 1);
+            merge_at(places[i], a, b, z);
+        }
         pairs_[pair].count = 0;
+        apply(a, b, z);
     }
 
 private:
-    struct PairState {
-        Id left, right;
-        uint64_t count = 0;
-        std::vector<Id> words;  // rising; those that no longer hold the pair stay
-        [[no_unique_address]] typename Tie::Cursor cursor{};
+    // Where a pair starts, and how often its word occurs.
+    struct Place {
+        Number at, count;
     };
-    struct Entry {
-        uint64_t count;
-        typename Tie::Key key;
+    struct Waiting {
+        uint64_t count, key;
         Pair pair;
     };
     // What one merge does to the pairs of one neighbour: (left, a) -> (left, z) on one side,
     // (b, right) -> (z, right) on the other.
     struct Gatherer {
         uint64_t removed = 0, added = 0;
-        std::vector<Id> words;  // of the added pair
-
-        void add(uint64_t count, Id word) {
-            added += count;
-            if (words.empty() || words.back() != word) words.push_back(word);
-        }
+        std::vector<Place> places;  // of the added pair
     };
 
     static std::array<uint8_t, 256> inverse(const std::array<uint8_t, 256>& byte_order) {
@@ -91,87 +84,117 @@ private:
         return id_of;
     }
 
-    void grow_gatherers() {
-        before_.resize(tokens_.size());
-        after_.resize(tokens_.size());
+    void append_token(Id a, Id b) {
+        const Bytes left = tokens_[a], right = tokens_[b];
+        std::vector<uint8_t> joined(left.begin(), left.end());
+        joined.insert(joined.end(), right.begin(), right.end());
+        tokens_.push_back(joined);
+        lengths_.push_back(static_cast<uint32_t>(joined.size()));
+        before_.emplace_back();
+        after_.emplace_back();
     }
 
-    bool comes_later(const Entry& a, const Entry& b) const {
-        if (a.count != b.count) return a.count < b.count;
-        return Tie::first({tokens_, words_}, b.key, a.key);
-    }
-
-    Pair pair_of(Id left, Id right) {
-        const auto [found, is_new] = numbers_.try_emplace(uint64_t{left} << 32 | right,
-                                                          static_cast<Pair>(pairs_.size()));
-        if (is_new) pairs_.push_back({left, right, 0, {}, {}});
-        return found->second;
-    }
-
-    void count_pair(Id left, Id right, Id word) {
-        PairState& pair = pairs_[pair_of(left, right)];
-        pair.count += words_.count(word);
-        if (pair.words.empty() || pair.words.back() != word) pair.words.push_back(word);
+    // Counts the pairs of bytes in a square of counters, then lists their places.
+    void add_byte_pairs() {
+        std::vector<uint64_t> counts(1 << 16);
+        std::vector<size_t> sizes(1 << 16);
+        const auto& cells = cells_.cells;
+        const auto for_each = [&](auto&& visit) {
+            for (size_t word = 0; word < cells_.begins.size(); ++word)
+                for (size_t at = cells_.begins[word]; cells[at + 1] != Cells<Cell>::kEnd; ++at)
+                    visit(cells[at] << 8 | cells[at + 1], at, cells_.counts[word]);
+        };
+        for_each([&](size_t pair, size_t, uint64_t count) {
+            counts[pair] += count;
+            ++sizes[pair];
+        });
+        std::vector<Place*> ends(1 << 16);
+        for (size_t pair = 0; pair < ends.size(); ++pair) {
+            if (sizes[pair] == 0) continue;
+            const std::span<Place> places = arena_.allocate(sizes[pair]);
+            ends[pair] = places.data();
+            pairs_.add(static_cast<Id>(pair >> 8), pair & 0xFF, counts[pair], places);
+        }
+        for_each([&](size_t pair, size_t at, uint64_t count) {
+            *ends[pair]++ = {static_cast<Number>(at), static_cast<Number>(count)};
+        });
+        for (Pair pair = 0; pair < pairs_.size(); ++pair) enqueue(pair);
     }
 
     // Queues the pair with its count of now, unless the options rule it out.
     void enqueue(Pair pair) {
-        PairState& p = pairs_[pair];
-        if (p.count == 0 || p.count < options_.min_frequency) return;
-        if (tokens_[p.left].size() + tokens_[p.right].size() > options_.max_token_length) return;
-        queue_.push_back({p.count, Tie::key({tokens_, words_}, p.left, p.right, p.words, p.cursor),
-                          pair});
+        const auto& p = pairs_[pair];
+        if (p.count < std::max<uint64_t>(options_.min_frequency, 1)) return;
+        if (lengths_[p.left] + lengths_[p.right] > options_.max_token_length) return;
+        queue_.push_back({p.count, key_of(pair), pair});
         std::push_heap(queue_.begin(), queue_.end(),
-                       [this](const Entry& x, const Entry& y) { return comes_later(x, y); });
+                       [this](const Waiting& x, const Waiting& y) { return comes_later(x, y); });
     }
 
-    // Merges (a, b) in one word and gathers what that does to the neighbours. The reading and the
-    // writing position run together: the left neighbour has been rewritten, the right one not yet.
-    void rewrite(Id word, Id a, Id b, Id z) {
-        Id* const begin = words_[word];
-        Id* read = begin;
-        while (*read != Words::kEnd && !(read[0] == a && read[1] == b)) ++read;
-        if (*read == Words::kEnd) return;
-        const uint64_t count = words_.count(word);
-        Id* write = read;
-        while (*read != Words::kEnd) {
-            if (read[0] != a || read[1] != b) {
-                *write++ = *read++;
-                continue;
-            }
-            read += 2;
-            if (write > begin && write[-1] == z) {
-                // Two matches in a row: the pair between them went with the first one, which took
-                // an `a` for its right neighbour.
-                after_[a].added -= count;
-                after_[z].add(count, word);
-            } else if (write > begin) {
-                note(before_[write[-1]], touched_before_, write[-1]);
-                before_[write[-1]].removed += count;
-                before_[write[-1]].add(count, word);
-            }
-            if (*read != Words::kEnd) {
-                note(after_[*read], touched_after_, *read);
-                after_[*read].removed += count;
-                after_[*read].add(count, word);
-            }
-            *write++ = z;
+    // What decides among equal counts. It may only get worse while a pair waits, and only when the
+    // count falls: then the queue always pops the right pair.
+    uint64_t key_of(Pair pair) {
+        auto& p = pairs_[pair];
+        if (options_.tie_break != TieBreak::first) return uint64_t{p.left} << 32 | p.right;
+        while (!is_at(p.places.front().at, p.left, p.right)) p.places = p.places.subspan(1);
+        return p.places.front().at;
+    }
+
+    bool comes_later(const Waiting& a, const Waiting& b) const {
+        if (a.count != b.count) return a.count < b.count;
+        if (options_.tie_break != TieBreak::bytes) return a.key > b.key;
+        if (const int order = compare(a.key >> 32, b.key >> 32)) return order < 0;
+        return compare(static_cast<Id>(a.key), static_cast<Id>(b.key)) < 0;
+    }
+
+    int compare(Id a, Id b) const {
+        if (a == b) return 0;  // different tokens are different strings
+        const Bytes x = tokens_[a], y = tokens_[b];
+        const int order = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
+        return order ? order : (x.size() < y.size() ? -1 : 1);
+    }
+
+    bool is_at(size_t at, Id left, Id right) const {
+        const Cell* cell = cells_.cells.data() + at;
+        return cell[0] == left && cell[lengths_[left]] == right;
+    }
+
+    // Merges (a, b) at a place, if it is still there, and gathers what that does to the neighbours.
+    // The left neighbour has been merged already, the right one not yet.
+    void merge_at(Place place, Id a, Id b, Id z) {
+        Cell* const cell = cells_.cells.data() + place.at;
+        const uint32_t middle = lengths_[a], size = lengths_[z];
+        if (cell[0] != a || cell[middle] != b) return;
+        const Cell left = cell[-1], right = cell[size];
+        cell[0] = cell[middle] = cell[size - 1] = static_cast<Cell>(z);
+        if (left == z) {
+            // Two matches in a row: the pair between them went with the first one, which took this
+            // `a` for its right neighbour.
+            after_[a].added -= place.count;
+            after_[z].added += place.count;
+            after_[z].places.push_back({static_cast<Number>(place.at - size), place.count});
+        } else if (left != Cells<Cell>::kEnd) {
+            const auto at = static_cast<Number>(place.at - lengths_[left]);
+            gather(before_[left], touched_before_, left, {at, place.count});
         }
-        *write = Words::kEnd;
+        if (right != Cells<Cell>::kEnd) gather(after_[right], touched_after_, right, place);
     }
 
-    static void note(const Gatherer& gatherer, std::vector<Id>& touched, Id neighbour) {
+    static void gather(Gatherer& gatherer, std::vector<Id>& touched, Id neighbour, Place place) {
         if (gatherer.removed == 0) touched.push_back(neighbour);
+        gatherer.removed += place.count;
+        gatherer.added += place.count;
+        gatherer.places.push_back(place);
     }
 
     // Brings the gathered changes into the pairs.
     void apply(Id a, Id b, Id z) {
         for (const Id left : touched_before_) {
-            lower(left, a, before_[left].removed);
+            pairs_[pairs_.find(left, a)].count -= before_[left].removed;
             create(left, z, before_[left]);
         }
         for (const Id right : touched_after_) {
-            lower(b, right, after_[right].removed);
+            if (right != a || b != a) pairs_[pairs_.find(b, right)].count -= after_[right].removed;
             create(z, right, after_[right]);
         }
         create(z, z, after_[z]);
@@ -179,24 +202,23 @@ private:
         touched_after_.clear();
     }
 
-    void lower(Id left, Id right, uint64_t count) { pairs_[pair_of(left, right)].count -= count; }
-
     void create(Id left, Id right, Gatherer& gatherer) {
         if (gatherer.added) {
-            const Pair pair = pair_of(left, right);
-            pairs_[pair].count = gatherer.added;
-            pairs_[pair].words = std::move(gatherer.words);
-            enqueue(pair);
+            const auto places = arena_.allocate(gatherer.places.size());
+            std::copy(gatherer.places.begin(), gatherer.places.end(), places.begin());
+            enqueue(pairs_.add(left, right, gatherer.added, places));
         }
-        gatherer = {};
+        gatherer.removed = gatherer.added = 0;
+        gatherer.places.clear();
     }
 
     const TrainOptions& options_;
+    Cells<Cell> cells_;
     ByteStrings tokens_;
-    Words words_;
-    std::vector<PairState> pairs_;
-    std::unordered_map<uint64_t, Pair> numbers_;
-    std::vector<Entry> queue_;
+    std::vector<uint32_t> lengths_;  // of the tokens
+    PlaceArena<Place> arena_;
+    PairTable<Place> pairs_;
+    std::vector<Waiting> queue_;
     std::vector<Gatherer> before_, after_;  // by the neighbour's id; empty between merges
     std::vector<Id> touched_before_, touched_after_;
 };

@@ -1,21 +1,33 @@
 #include "pieces.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace bpe {
 
-void PieceCounts::add(Bytes piece, uint64_t count) {
-    if (const auto known = index_.find(piece)) {
-        counts_[*known] += count;
+PieceCounts::PieceCounts(const CountTable& table, bool in_order) {
+    if (!in_order) {
+        table.for_each([this](Bytes piece, uint64_t count, uint64_t) {
+            pieces_.push_back(piece);
+            counts_.push_back(count);
+        });
         return;
     }
-    pieces_.push_back(piece);
-    counts_.push_back(count);
-    index_.insert(static_cast<Id>(counts_.size() - 1));
-}
-
-void PieceCounts::add(const PieceCounts& other) {
-    for (size_t i = 0; i < other.size(); ++i) add(other.piece(i), other.count(i));
+    struct Found {
+        uint64_t order, count;
+        std::string piece;
+    };
+    std::vector<Found> all;
+    all.reserve(table.size());
+    table.for_each([&](Bytes piece, uint64_t count, uint64_t order) {
+        all.push_back({order, count, std::string(piece.begin(), piece.end())});
+    });
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.order < b.order; });
+    for (const Found& found : all) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(found.piece.data());
+        pieces_.push_back({bytes, found.piece.size()});
+        counts_.push_back(found.count);
+    }
 }
 
 namespace {
@@ -33,21 +45,29 @@ PieceCounter::PieceCounter(CountOptions options)
     : options_(std::move(options)),
       added_(as_added(options_.specials)),
       enabled_(added_.size(), 1),
-      specials_(added_, false) {}
+      specials_(added_, false) {
+    tables_.push_back(std::make_unique<CountTable>());
+}
 
-void PieceCounter::count_document(Bytes document, PieceCounts& counts, Beat& beat) const {
-    const auto count_unit = [&](Bytes unit) {
-        for_each_piece(
-            options_.scan, unit,
-            [&](size_t begin, size_t end) { counts.add(unit.subspan(begin, end - begin)); }, beat);
+void PieceCounter::count_document(Bytes document, uint64_t order, CountTable& table,
+                                  Beat& beat) const {
+    const auto count_unit = [&](size_t from, size_t to) {
+        const Bytes unit = document.subspan(from, to - from);
+        size_t ends[CountTable::kBatch];
+        for (size_t at = 0; at < unit.size();) {
+            const size_t begin = at;
+            const size_t count = options_.scan(unit, at, ends, CountTable::kBatch);
+            table.add_pieces(unit, begin, ends, count, order + from);
+            beat(at - begin);
+        }
     };
     const auto count_text = [&](size_t begin, size_t end) {
-        if (!options_.by_line) return count_unit(document.subspan(begin, end - begin));
+        if (!options_.by_line) return count_unit(begin, end);
         while (begin < end) {
             const void* newline = std::memchr(document.data() + begin, '\n', end - begin);
             const size_t next =
                 newline ? static_cast<const uint8_t*>(newline) - document.data() + 1 : end;
-            count_unit(document.subspan(begin, next - begin));
+            count_unit(begin, next);
             begin = next;
         }
     };
@@ -61,20 +81,28 @@ void PieceCounter::count_document(Bytes document, PieceCounts& counts, Beat& bea
 }
 
 void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch& watch) {
-    uint64_t total = 0;
-    for (const Bytes document : documents) total += document.size();
-    // A job counts a run of documents into a table of its own; the tables are added in the order of
-    // the text, so that the order of first appearance is that of one thread.
-    const size_t jobs = std::max<size_t>(1, std::min<size_t>(threads, documents.size()));
-    std::vector<PieceCounts> tables(jobs - 1);
+    std::vector<uint64_t> orders;
+    const uint64_t before = position_;
+    for (const Bytes document : documents) {
+        orders.push_back(position_);
+        position_ += document.size();
+    }
+    while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
+    std::atomic<size_t> next_table{0};
     parallel_for(
-        jobs, threads, total, watch, [] { return 0; },
-        [&](size_t job, int, Beat& beat) {
-            const size_t end = documents.size() * (job + 1) / jobs;
-            for (size_t i = documents.size() * job / jobs; i < end; ++i)
-                count_document(documents[i], job ? tables[job - 1] : counts_, beat);
+        documents.size(), threads, position_ - before, watch,
+        [&] { return tables_[next_table++].get(); },
+        [&](size_t i, CountTable* table, Beat& beat) {
+            count_document(documents[i], orders[i], *table, beat);
         });
-    for (const PieceCounts& table : tables) counts_.add(table);
+}
+
+const CountTable& PieceCounter::table() {
+    while (tables_.size() > 1) {
+        tables_[0]->add(*tables_.back());
+        tables_.pop_back();
+    }
+    return *tables_[0];
 }
 
 }  // namespace bpe

@@ -1,4 +1,4 @@
-// The distinct pieces of a training text and how often each occurs.
+// Counting the pieces of training text.
 #pragma once
 
 #include <memory>
@@ -6,32 +6,28 @@
 #include <vector>
 
 #include "added.h"
+#include "count_table.h"
 #include "parallel.h"
 #include "scan/scanner.h"
 
 namespace bpe {
 
-// Distinct pieces in the order of their first appearance, with 64-bit counts.
+// Distinct pieces and their counts, as the trainer takes them.
 class PieceCounts {
 public:
-    PieceCounts() : index_(pieces_) {}
-    PieceCounts(const PieceCounts&) = delete;
+    // All of a table; in the order of first appearance if that is asked for.
+    PieceCounts(const CountTable& table, bool in_order);
 
     size_t size() const { return counts_.size(); }
     Bytes piece(size_t i) const { return pieces_[i]; }
     uint64_t count(size_t i) const { return counts_[i]; }
 
-    void add(Bytes piece, uint64_t count = 1);
-    // Adds all of `other`, whose text comes after the text counted here.
-    void add(const PieceCounts& other);
-
 private:
     ByteStrings pieces_;
     std::vector<uint64_t> counts_;
-    BytesIndex index_;
 };
 
-// Where a training text is cut before it is split into pieces.
+// How a training text is cut before it is split into pieces.
 struct CountOptions {
     Scan scan;
     std::vector<std::string> specials;  // cut out of the text, never part of a piece
@@ -42,21 +38,24 @@ class PieceCounter {
 public:
     explicit PieceCounter(CountOptions options);
 
-    const PieceCounts& counts() const { return counts_; }
-
-    // Counts the pieces of documents. The result does not depend on the number of threads.
+    // Counts the pieces of documents. Neither the counts nor the order of first appearance depend
+    // on the number of threads.
     void add(std::span<const Bytes> documents, unsigned threads, Watch& watch);
     // Counts a piece that was cut elsewhere.
-    void add_piece(Bytes piece, uint64_t count) { counts_.add(piece, count); }
+    void add_piece(Bytes piece, uint64_t count) { tables_[0]->add(piece, count, position_++); }
+
+    // All that was counted, in one table.
+    const CountTable& table();
 
 private:
-    void count_document(Bytes document, PieceCounts& counts, Beat& beat) const;
+    void count_document(Bytes document, uint64_t order, CountTable& table, Beat& beat) const;
 
     CountOptions options_;
     std::vector<AddedToken> added_;
     std::vector<uint8_t> enabled_;
     AddedTokens specials_;
-    PieceCounts counts_;
+    std::vector<std::unique_ptr<CountTable>> tables_;  // one per thread, added up at the end
+    uint64_t position_ = 0;                            // bytes counted so far
 };
 
 }  // namespace bpe

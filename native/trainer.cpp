@@ -1,16 +1,13 @@
 #include "trainer.h"
 
-#include <algorithm>
-
 #include "merge_loop.h"
-#include "ties.h"
 
 namespace bpe {
 namespace {
 
-template <class Tie>
+template <class Cell, class Number>
 MergeList train_with(const PieceCounts& pieces, const TrainOptions& options, Watch& watch) {
-    MergeLoop<Tie> loop(pieces, options);
+    MergeLoop<Cell, Number> loop(pieces, options);
     MergeList merges;
     while (merges.size() < options.merges) {
         watch.tick(merges.size(), options.merges);
@@ -19,19 +16,23 @@ MergeList train_with(const PieceCounts& pieces, const TrainOptions& options, Wat
         loop.merge(*pair);
         merges.push_back(loop.ids_of(*pair));
     }
-    watch.tick(options.merges, options.merges);
     return merges;
 }
 
 }  // namespace
 
 MergeList train(const PieceCounts& pieces, const TrainOptions& options, Watch& watch) {
-    switch (options.tie_break) {
-        case TieBreak::bytes: return train_with<GreatestBytes>(pieces, options, watch);
-        case TieBreak::ids: return train_with<LowestIds>(pieces, options, watch);
-        case TieBreak::first: return train_with<FirstOccurrence>(pieces, options, watch);
+    uint64_t cells = 1, greatest = 0;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+        cells += pieces.piece(i).size() + 1;
+        greatest = std::max(greatest, pieces.count(i));
     }
-    return {};
+    // The narrowest types that hold every id, every place and every word's count.
+    if (cells > UINT32_MAX || greatest > UINT32_MAX)
+        return train_with<uint32_t, uint64_t>(pieces, options, watch);
+    if (256 + options.merges >= UINT16_MAX)
+        return train_with<uint32_t, uint32_t>(pieces, options, watch);
+    return train_with<uint16_t, uint32_t>(pieces, options, watch);
 }
 
 }  // namespace bpe

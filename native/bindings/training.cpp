@@ -40,18 +40,18 @@ void bind_training(nb::module_& m) {
              [](PieceCounter& counter, const nb::bytes& piece, uint64_t count) {
                  counter.add_piece(bytes_of(piece), count);
              }, "piece"_a, "count"_a)
-        .def("__len__", [](const PieceCounter& counter) { return counter.counts().size(); })
+        .def("__len__", [](PieceCounter& counter) { return counter.table().size(); })
         .def("items",
-             [](const PieceCounter& counter) {
+             [](PieceCounter& counter) {
+                 const PieceCounts counts(counter.table(), true);
                  nb::list items;
-                 for (size_t i = 0; i < counter.counts().size(); ++i)
-                     items.append(nb::make_tuple(to_bytes(counter.counts().piece(i)),
-                                                 counter.counts().count(i)));
+                 for (size_t i = 0; i < counts.size(); ++i)
+                     items.append(nb::make_tuple(to_bytes(counts.piece(i)), counts.count(i)));
                  return items;
              }, "Pieces in the order of their first appearance, with their counts.",
              nb::sig("def items(self) -> list[tuple[bytes, int]]"));
     m.def("train",
-          [](const PieceCounter& counter, std::string_view tie_break, const nb::bytes& byte_order,
+          [](PieceCounter& counter, std::string_view tie_break, const nb::bytes& byte_order,
              size_t merges, uint64_t min_frequency, size_t max_token_length, nb::object progress) {
               if (byte_order.size() != 256)
                   throw std::invalid_argument("byte_order must hold all 256 bytes");
@@ -65,7 +65,9 @@ void bind_training(nb::module_& m) {
               std::vector<Id> values;
               {
                   const nb::gil_scoped_release released;
-                  for (const auto& [a, b] : train(counter.counts(), options, watch))
+                  const PieceCounts counts(counter.table(),
+                                           options.tie_break == TieBreak::first);
+                  for (const auto& [a, b] : train(counts, options, watch))
                       values.insert(values.end(), {a, b});
               }
               return to_matrix(std::move(values), 2);

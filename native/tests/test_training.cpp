@@ -44,14 +44,15 @@ void training() {
     options.merges = 40;
     Watch watch;
     for (int round = 0; round < 300; ++round) {
-        PieceCounts counts;
+        CountTable table;
         Words words;
         for (size_t n = random() % 12; n > 0; --n) {
             std::string piece;
             for (size_t length = 1 + random() % 14; length > 0; --length) piece += "ab"[random() % 2];
             const uint64_t count = 1 + random() % 5;
-            counts.add(Exact(piece), count);
+            table.add(Exact(piece), count, n);
         }
+        const PieceCounts counts(table, true);
         for (size_t i = 0; i < counts.size(); ++i) {
             const Bytes piece = counts.piece(i);
             words.push_back({std::vector<Id>(piece.begin(), piece.end()), counts.count(i)});
@@ -72,11 +73,10 @@ void training() {
         PieceCounter many({scanner("cl100k"), {"<s>"}, by_line});
         one.add(views, 1, watch);
         many.add(views, 5, watch);
-        CHECK(one.counts().size() == many.counts().size());
-        for (size_t i = 0; i < one.counts().size(); ++i) {
-            CHECK(equal(one.counts().piece(i), many.counts().piece(i)));
-            CHECK(one.counts().count(i) == many.counts().count(i));
-        }
+        const PieceCounts a(one.table(), true), b(many.table(), true);
+        CHECK(a.size() == b.size());
+        for (size_t i = 0; i < a.size(); ++i)
+            CHECK(equal(a.piece(i), b.piece(i)) && a.count(i) == b.count(i));
     }
 }
 

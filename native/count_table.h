@@ -1,0 +1,77 @@
+// How often each distinct piece occurs, and where it occurred first.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "hash.h"
+#include "memory.h"
+#include "vocab.h"
+
+namespace bpe {
+
+// Pieces of up to 15 bytes, nearly all of them, are keys themselves: their bytes and, in the highest
+// byte, their length, so that equality is two comparisons and touches nothing but the slot. Longer
+// ones lie in a buffer. A piece's order is the place of its first appearance in the text.
+class CountTable {
+public:
+    static constexpr size_t kBatch = 256;
+
+    CountTable() : slots_(1 << 12), long_index_(long_pieces_) {}
+    CountTable(const CountTable&) = delete;
+
+    size_t size() const { return short_count_ + long_pieces_.size(); }
+
+    // Adds consecutive pieces of a text, at most kBatch of them: they start at `begin` and end at
+    // `ends`. `order` is the place of the text's start. Slots are requested for the whole batch
+    // before the first is looked at, so that cache misses overlap.
+    void add_pieces(Bytes text, size_t begin, const size_t* ends, size_t count, uint64_t order);
+    // Adds one piece so many times.
+    void add(Bytes piece, uint64_t count, uint64_t order);
+    void add(const CountTable& other);
+
+    // Calls `sink(piece, count, order)` for every piece, in no particular order.
+    template <class Sink>
+    void for_each(Sink&& sink) const {
+        for (size_t i = 0; i < slots_.size(); ++i) {
+            const Slot& slot = slots_[i];
+            if (slot.key.high == 0) continue;
+            uint8_t bytes[16];
+            std::memcpy(bytes, &slot.key, 16);
+            sink(Bytes(bytes, slot.key.high >> 56), slot.count, slot.order);
+        }
+        for (Id i = 0; i < long_pieces_.size(); ++i)
+            sink(long_pieces_[i], long_counts_[i].count, long_counts_[i].order);
+    }
+
+private:
+    struct Key {
+        uint64_t low, high;  // high is never 0 in a key: it holds the length
+        bool operator==(const Key&) const = default;
+    };
+    struct Slot {
+        Key key;
+        uint64_t count, order;
+    };
+    struct Counted {
+        uint64_t count, order;
+    };
+
+    static constexpr size_t kShort = 15;
+
+    static Key key_of(Bytes text, size_t begin, size_t length);
+    static uint64_t hash_of(Key key) { return mix(key.low ^ kSeedA, key.high ^ kSeedB); }
+
+    void add_short(Key key, uint64_t hash, uint64_t count, uint64_t order);
+    void add_long(Bytes piece, uint64_t count, uint64_t order);
+    void reserve(size_t more);
+
+    ZeroedArray<Slot> slots_;  // a power of two, at most half full; open addressing
+    size_t short_count_ = 0;
+    ByteStrings long_pieces_;
+    std::vector<Counted> long_counts_;
+    BytesIndex long_index_;
+};
+
+}  // namespace bpe
