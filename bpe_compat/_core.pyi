@@ -15,8 +15,13 @@ def scanners() -> list[str]:
 def piece_ends(text: object, scanner: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """Byte offsets of the ends of a text's pieces."""
 
+def category_names() -> str:
+    """
+    The general categories, separated by spaces, in the order of their numbers.
+    """
+
 def categories() -> bytes:
-    """The general category of each code point, as a number; see unicode.h."""
+    """The general category of each code point, as a number."""
 
 def first_invalid(text: object) -> int:
     """
@@ -37,8 +42,11 @@ class Encoder:
 
     def encode_lists(self, texts: object, enabled: bytes, threads: int) -> list[list[int]]: ...
 
-    def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[list[int], list[tuple[int, int]]]]:
-        """Ids of each piece and the bytes of it that each id covers."""
+    def encode_pieces(self, pieces: Sequence[bytes]) -> list[int]:
+        """Ids of pieces that were cut elsewhere."""
+
+    def encode_piece_with_offsets(self, piece: bytes) -> tuple[list[int], list[tuple[int, int]]]:
+        """Ids of a piece and the bytes of it that each covers."""
 
     def cut(self, text: object, enabled: bytes, normalized: bool) -> list[tuple[int, int, int]]:
         """
@@ -57,7 +65,7 @@ def canonical_merges(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(s
     Rows (left, right, merged) by merged id, and the ids that no two tokens make.
     """
 
-def all_splits(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+def all_pairs(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """Rows (left, right, merged) by merged, left, right."""
 
 class PieceCounter:

@@ -3,7 +3,7 @@
 Both take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -115,7 +115,13 @@ class PythonEngine:
         self.core = make_core(spec, "none", contents)
 
     def encode(self, text: Text, enabled: bytes) -> list[int]:
-        return self._encode(text, enabled)[0]
+        ids: list[int] = []
+        for segment, _, token in self._segments(text, enabled):
+            if token >= 0:
+                ids.append(self.spec.added_tokens[token].id)
+            else:
+                ids += self.core.encode_pieces(self.pieces(segment, normalized=True))
+        return ids
 
     def encode_array(self, text: Text, enabled: bytes) -> Ids:
         return np.array(self.encode(text, enabled), np.uint32)
@@ -135,48 +141,56 @@ class PythonEngine:
         if self.spec.normalizers:
             names = ", ".join(step.kind for step in self.spec.normalizers)
             raise UnsupportedError(f"offsets through the normalizers {names} are not supported")
-        return self._encode(text, enabled)
+        ids: list[int] = []
+        offsets: Offsets = []
+        for segment, start, token in self._segments(text, enabled):
+            if token >= 0:
+                ids.append(self.spec.added_tokens[token].id)
+                offsets.append((start, start + len(segment)))
+            else:
+                self._encode_segment(segment, start, ids, offsets)
+        return ids, offsets
 
-    def pieces(self, text: str) -> list[bytes]:
-        return [
-            _to_bytes(piece) for piece, _, _ in self.split(self._prepared(self.normalize(text)))
-        ]
+    def pieces(self, text: str, *, normalized: bool = False) -> list[bytes]:
+        text = text if normalized else self.normalize(text)
+        return [_to_bytes(piece) for piece, _, _ in self.split(self._prepared(text))]
 
     def _prepared(self, text: str) -> str:
         add = self.spec.prefix_space and text and not text.startswith(" ")
         return " " + text if add else text
 
-    def _encode(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        """Ids and offsets; the offsets are those of the text if there is no normalizer."""
-        ids: list[int] = []
-        offsets: Offsets = []
-        start = 0
-        for raw, raw_token in self._cut(_decoded(text), enabled, normalized=False):
-            segments = (
-                [(raw, raw_token)]
-                if raw_token >= 0
-                else self._cut(self.normalize(raw), enabled, normalized=True)
-            )
-            for segment, token in segments:
-                if token >= 0:
-                    ids.append(self.spec.added_tokens[token].id)
-                    offsets.append((start, start + len(segment)))
-                else:
-                    self._encode_segment(segment, start, ids, offsets)
-                start += len(segment)
-        return ids, offsets
+    def _segments(self, text: Text, enabled: bytes) -> Iterator[tuple[str, int, int]]:
+        """Segments, where they start in the text if there is no normalizer, and the place of the
+        added token that each is, or -1.
 
-    def _cut(self, text: str, enabled: bytes, *, normalized: bool) -> list[tuple[str, int]]:
-        """Segments of a text and the place of the added token that each is, or -1."""
+        Segments may overlap: a stripped space may itself be an added token.
+        """
+        for raw, start, token in self._cut(_decoded(text), enabled, normalized=False):
+            if token >= 0:
+                yield raw, start, token
+                continue
+            for segment, at, inner in self._cut(self.normalize(raw), enabled, normalized=True):
+                yield segment, start + at, inner
+
+    def _cut(self, text: str, enabled: bytes, *, normalized: bool) -> list[tuple[str, int, int]]:
+        """The same for one pass."""
         data = text.encode()
-        return [(data[a:b].decode(), i) for a, b, i in self.core.cut(data, enabled, normalized)]
+        found = self.core.cut(data, enabled, normalized)
+        if text.isascii():
+            return [(text[a:b], a, i) for a, b, i in found]
+        segments = []
+        at = start = 0  # the same place in bytes and in characters
+        for a, b, i in found:
+            start += len(data[at:a].decode()) if a >= at else -len(data[a:at].decode())
+            segments.append((data[a:b].decode(), start, i))
+            at = a
+        return segments
 
     def _encode_segment(self, text: str, start: int, ids: list[int], offsets: Offsets) -> None:
         prepared = self._prepared(text)
         shift = start - (len(prepared) - len(text))
-        pieces = self.split(prepared)
-        encoded = self.core.encode_pieces([_to_bytes(piece) for piece, _, _ in pieces])
-        for (piece, begin, _), (piece_ids, spans) in zip(pieces, encoded, strict=True):
+        for piece, begin, _ in self.split(prepared):
+            piece_ids, spans = self.core.encode_piece_with_offsets(_to_bytes(piece))
             ids += piece_ids
             at = [i for i, c in enumerate(piece) for _ in range(len(_to_bytes(c)))]
             for a, b in spans:

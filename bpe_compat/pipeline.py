@@ -17,11 +17,6 @@ from .spec import Behavior, Normalizer, Split
 
 __all__ = ["Piece", "compile_pattern", "normalizer", "splitter"]
 
-# The order of `enum Category` in native/unicode.h.
-_CATEGORIES = """
-    Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn
-""".split()  # noqa: SIM905 - the same words as in unicode.h
-
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
 
@@ -153,7 +148,7 @@ def _moved_code_points() -> dict[int, str]:
     """
     table = np.frombuffer(_core.categories(), np.uint8)
     moved: dict[int, str] = {}
-    for number, category in enumerate(_CATEGORIES):
+    for number, category in enumerate(_core.category_names().split()):
         if category == "Cs":
             continue
         members = np.flatnonzero(table == number).astype("<u4").tobytes().decode("utf-32-le")

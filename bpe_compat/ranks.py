@@ -56,7 +56,7 @@ def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
     rows, odd = _core.canonical_merges(*_arguments(spec))
     if not len(odd):
         return RecoveredMerges(_pairs(rows), ignore_merges=False, odd=())
-    splits = _core.all_splits(*_arguments(spec))
+    splits = _core.all_pairs(*_arguments(spec))
     return RecoveredMerges(_pairs(splits), ignore_merges=True, odd=tuple(odd.tolist()))
 
 
@@ -84,7 +84,7 @@ def differences(spec: TokenizerSpec) -> list[str]:
     pairs = np.array(spec.merges, np.uint32).reshape(-1, 2)
     if not len(odd) and np.array_equal(rows[:, :2], pairs):
         return []
-    if spec.ignore_merges and np.array_equal(_core.all_splits(*_arguments(spec))[:, :2], pairs):
+    if spec.ignore_merges and np.array_equal(_core.all_pairs(*_arguments(spec))[:, :2], pairs):
         return []
     if len(odd):
         return [f"token {odd[0]} {spec.tokens[odd[0]]!r}, which merges cannot reach"

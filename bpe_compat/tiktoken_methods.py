@@ -48,6 +48,7 @@ class TiktokenMethods:
         `allowed_special` become their ids. Of the others, those in `disallowed_special` raise
         `SpecialTokenError`, the rest is text. Lone surrogates are encoded as U+FFFD.
 
+        >>> from bpe_compat import Tokenizer
         >>> tok = Tokenizer.from_ranks({b"a": 0}, pattern=None, special_tokens={"<x>": 1})
         >>> tok.encode("a<x>", allowed_special={"<x>"})
         [0, 1]
@@ -164,7 +165,7 @@ class TiktokenMethods:
         parts = self.decode_tokens_bytes(tokens)
         starts, length = [], 0
         for part in parts:
-            starts.append(max(0, length - (0x80 <= part[0] < 0xC0)))
+            starts.append(max(0, length - (0x80 <= (part or b" ")[0] < 0xC0)))
             length += sum(not 0x80 <= byte < 0xC0 for byte in part)
         return b"".join(parts).decode(), starts
 

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from .engine import Engine
-from .spec import TokenizerSpec
+from .spec import TokenizerSpec, TokenKind
 
 __all__ = ["encode", "encode_bytes"]
 
@@ -48,7 +48,7 @@ def encode_bytes(engine: Engine, spec: TokenizerSpec, data: bytes, enabled: byte
     unstable = _unstable_count(engine, spec, text, enabled, ids)
     stable = ids[: len(ids) - unstable]
     rest = engine.core.decode(ids[len(stable) :]) + rest
-    return stable + engine.core.encode_pieces([rest])[0][0]
+    return stable + engine.core.encode_pieces([rest])
 
 
 def _unstable_count(
@@ -64,13 +64,13 @@ def _unstable_count(
     if segments[-1][2] >= 0:
         return 0
     last_text = data[begin:end][segments[-1][0] : segments[-1][1]].decode()
-    count = len(engine.core.encode_pieces(engine.pieces(last_text)[-1:])[0][0])
+    count = len(engine.core.encode_pieces(engine.pieces(last_text)[-1:]))
 
     def is_space(id: int) -> bool:
-        return not spec.tokens[id].strip(b" \n\t")
+        return spec.kinds[id] is TokenKind.NORMAL and not spec.tokens[id].strip(b" \n\t")
 
     # Splits of white space may disappear when text follows: "\n" + " " can become "\n \n".
-    if is_space(ids[-count]):
+    if count and is_space(ids[-count]):
         while count < len(ids) and is_space(ids[-count - 1]):
             count += 1
     return count
@@ -94,7 +94,7 @@ def _encode_bytes(engine: Engine, data: bytes, enabled: bytes) -> list[int]:
     try:
         return engine.encode(data.decode(), enabled)
     except UnicodeDecodeError:
-        return engine.core.encode_pieces([data])[0][0]
+        return engine.core.encode_pieces([data])
 
 
 def _covering(spec: TokenizerSpec, ids: list[int], length: int) -> tuple[int, ...]:
@@ -113,5 +113,4 @@ def _split_before_last_space(engine: Engine, rest: bytes) -> _Completions:
     if not last.isspace() or not rest.endswith(last.encode()) or len(last.encode()) == len(rest):
         return set()
     cut = len(rest) - len(last.encode())
-    parts = engine.core.encode_pieces([rest[:cut], rest[cut:]])
-    return {tuple(parts[0][0] + parts[1][0])}
+    return {tuple(engine.core.encode_pieces([rest[:cut], rest[cut:]]))}

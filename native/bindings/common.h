@@ -5,11 +5,12 @@
 #include <nanobind/ndarray.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "../parallel.h"
-#include "../vocab.h"
+#include "../base/parallel.h"
+#include "../base/vocab.h"
 
 namespace bpe::bindings {
 
@@ -58,9 +59,13 @@ inline nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.si
 inline nb::list to_list(std::span<const Id> ids) {
     PyObject* list = PyList_New(static_cast<Py_ssize_t>(ids.size()));
     if (!list) throw nb::python_error();
-    for (size_t i = 0; i < ids.size(); ++i)
-        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), PyLong_FromUnsignedLong(ids[i]));
-    return nb::steal<nb::list>(list);
+    nb::list owned = nb::steal<nb::list>(list);
+    for (size_t i = 0; i < ids.size(); ++i) {
+        PyObject* id = PyLong_FromUnsignedLong(ids[i]);
+        if (!id) throw nb::python_error();
+        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), id);
+    }
+    return owned;
 }
 
 // The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive.
@@ -71,14 +76,18 @@ public:
         views_.reserve(owned_.size());
         for (nb::handle text : owned_) views_.push_back(view(text));
     }
-    ~Texts() {
-        for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
-    }
-    Texts(const Texts&) = delete;
 
     const std::vector<Bytes>& views() const { return views_; }
 
 private:
+    struct Release {
+        void operator()(Py_buffer* buffer) const {
+            PyBuffer_Release(buffer);
+            delete buffer;
+        }
+    };
+    using Buffer = std::unique_ptr<Py_buffer, Release>;
+
     Bytes view(nb::handle text) {
         if (PyUnicode_Check(text.ptr())) {
             Py_ssize_t size;
@@ -89,14 +98,14 @@ private:
         if (!PyObject_CheckBuffer(text.ptr()))
             throw nb::type_error((std::string("text must be str or bytes, not ") +
                                   Py_TYPE(text.ptr())->tp_name).c_str());
-        Py_buffer buffer;
-        if (PyObject_GetBuffer(text.ptr(), &buffer, PyBUF_SIMPLE)) throw nb::python_error();
-        buffers_.push_back(buffer);
-        return {static_cast<const uint8_t*>(buffer.buf), static_cast<size_t>(buffer.len)};
+        auto raw = std::make_unique<Py_buffer>();
+        if (PyObject_GetBuffer(text.ptr(), raw.get(), PyBUF_SIMPLE)) throw nb::python_error();
+        const Buffer& buffer = buffers_.emplace_back(raw.release());
+        return {static_cast<const uint8_t*>(buffer->buf), static_cast<size_t>(buffer->len)};
     }
 
     nb::tuple owned_;
-    std::vector<Py_buffer> buffers_;
+    std::vector<Buffer> buffers_;
     std::vector<Bytes> views_;
 };
 
@@ -109,7 +118,7 @@ private:
     Texts texts_;
 };
 
-// Answers Ctrl-C and reports progress, at most twenty times a second.
+// Answers Ctrl-C and reports progress, at most twenty times a second. For calls without the GIL.
 class PythonWatch : public Watch {
 public:
     explicit PythonWatch(nb::object progress) : progress_(std::move(progress)) {}

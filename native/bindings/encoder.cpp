@@ -1,5 +1,5 @@
 // `Encoder`: text to ids and back.
-#include "../encoder.h"
+#include "../encode/encoder.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -22,12 +22,13 @@ int64_t id_of(nb::handle id, size_t position) {
 }
 
 std::vector<int64_t> ids_of(nb::handle ids) {
-    const nb::object fast = nb::steal(PySequence_Fast(ids.ptr(), "ids must be a sequence of int"));
-    if (!fast.ptr()) throw nb::python_error();
-    const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr()));
-    PyObject** items = PySequence_Fast_ITEMS(fast.ptr());
-    std::vector<int64_t> result(size);
-    for (size_t i = 0; i < size; ++i) result[i] = id_of(items[i], i);
+    if (!PySequence_Check(ids.ptr())) throw nb::type_error("ids must be a sequence of int");
+    // A tuple: the `__index__` of an item may change a list under our hands.
+    const nb::object copy = nb::steal(PySequence_Tuple(ids.ptr()));
+    if (!copy.ptr()) throw nb::python_error();
+    std::vector<int64_t> result(static_cast<size_t>(PyTuple_GET_SIZE(copy.ptr())));
+    for (size_t i = 0; i < result.size(); ++i)
+        result[i] = id_of(PyTuple_GET_ITEM(copy.ptr(), static_cast<Py_ssize_t>(i)), i);
     return result;
 }
 
@@ -69,19 +70,25 @@ void make_encoder(Encoder* self, const nb::bytes& tokens, ArrayView<int64_t> end
                        std::move(added_tokens), scan);
 }
 
-// One text on this thread, with or without spans.
+// Does `job(worker, beat)` on this thread, without the GIL; Ctrl-C ends it.
+template <class Job>
+void alone(const Encoder& encoder, Job&& job) {
+    PythonWatch watch{nb::none()};
+    const nb::gil_scoped_release released;
+    parallel_for(
+        1, 1, 0, watch, [&](Beat& beat) { return Encoder::Worker(encoder, &beat); },
+        [&](size_t, Encoder::Worker& worker, Beat& beat) { job(worker, beat); });
+}
+
+// One text, with or without spans.
 std::vector<Id> encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled,
                        std::vector<Span>* spans = nullptr) {
     const Text bytes(text);
     std::vector<Id> ids;
     const Bytes mask = bytes_of(enabled);
-    PythonWatch watch{nb::none()};
-    const nb::gil_scoped_release released;
-    parallel_for(
-        1, 1, Bytes(bytes).size(), watch, [&] { return Encoder::Worker(encoder); },
-        [&](size_t, Encoder::Worker& worker, Beat& beat) {
-            encoder.encode(bytes, mask, worker, beat, ids, spans);
-        });
+    alone(encoder, [&](Encoder::Worker& worker, Beat& beat) {
+        encoder.encode(bytes, mask, worker, beat, ids, spans);
+    });
     return ids;
 }
 
@@ -117,10 +124,14 @@ nb::list pairs_of(const std::vector<Span>& spans) {
 std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb::handle text,
                                                      const nb::bytes& enabled, bool normalized) {
     const Text bytes(text);
+    const Bytes mask = bytes_of(enabled);
     std::vector<std::tuple<size_t, size_t, int64_t>> segments;
-    Encoder::cut(encoder.pass(normalized), bytes, bytes_of(enabled),
-                 [&](size_t begin, size_t end) { segments.emplace_back(begin, end, -1); },
-                 [&](Match match) { segments.emplace_back(match.begin, match.end, match.index); });
+    alone(encoder, [&](Encoder::Worker&, Beat& beat) {
+        Encoder::cut(
+            encoder.pass(normalized), bytes, mask, beat,
+            [&](size_t begin, size_t end) { segments.emplace_back(begin, end, -1); },
+            [&](Match match) { segments.emplace_back(match.begin, match.end, match.index); });
+    });
     return segments;
 }
 
@@ -171,21 +182,29 @@ void bind_encoder(nb::module_& m) {
              nb::sig("def encode_lists(self, texts: object, enabled: bytes, threads: int)"
                      " -> list[list[int]]"))
         .def("encode_pieces",
-             [](const Encoder& e, const std::vector<nb::bytes>& pieces) {
+             [](const Encoder& e, nb::handle pieces) {
+                 const Texts bytes(pieces);
+                 std::vector<Id> ids;
+                 alone(e, [&](Encoder::Worker& worker, Beat& beat) {
+                     for (const Bytes piece : bytes.views()) {
+                         e.encode_piece(piece, 0, worker, ids);
+                         beat(piece.size());
+                     }
+                 });
+                 return to_list(ids);
+             }, "pieces"_a, "Ids of pieces that were cut elsewhere.",
+             nb::sig("def encode_pieces(self, pieces: Sequence[bytes]) -> list[int]"))
+        .def("encode_piece_with_offsets",
+             [](const Encoder& e, const nb::bytes& piece) {
                  std::vector<Id> ids;
                  std::vector<Span> spans;
-                 nb::list result;
-                 Encoder::Worker worker(e);
-                 for (const nb::bytes& piece : pieces) {
-                     ids.clear();
-                     spans.clear();
+                 alone(e, [&](Encoder::Worker& worker, Beat&) {
                      e.encode_piece(bytes_of(piece), 0, worker, ids, &spans);
-                     result.append(nb::make_tuple(to_list(ids), pairs_of(spans)));
-                 }
-                 return result;
-             }, "pieces"_a, "Ids of each piece and the bytes of it that each id covers.",
-             nb::sig("def encode_pieces(self, pieces: Sequence[bytes])"
-                     " -> list[tuple[list[int], list[tuple[int, int]]]]"))
+                 });
+                 return nb::make_tuple(to_list(ids), pairs_of(spans));
+             }, "piece"_a, "Ids of a piece and the bytes of it that each covers.",
+             nb::sig("def encode_piece_with_offsets(self, piece: bytes)"
+                     " -> tuple[list[int], list[tuple[int, int]]]"))
         .def("cut", cut, "text"_a, "enabled"_a, "normalized"_a,
              "Segments (begin, end, place of the added token or -1) of one pass over a text.")
         .def("find",

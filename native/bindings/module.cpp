@@ -5,7 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "../encoder.h"
+#include "../encode/encoder.h"
 #include "common.h"
 
 using namespace bpe;
@@ -30,17 +30,22 @@ NB_MODULE(_core, m) {
           [](nb::handle text, std::string_view name) {
               const Text bytes(text);
               std::vector<int64_t> ends;
-              for_each_piece(
-                  scanner(name), bytes,
-                  [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
-                  [](size_t) {});
+              {
+                  const nb::gil_scoped_release released;
+                  for_each_piece(
+                      scanner(name), bytes,
+                      [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
+                      [](size_t) {});
+              }
               return to_array(std::move(ends));
           }, "text"_a, "scanner"_a, "Byte offsets of the ends of a text's pieces.");
+    m.def("category_names", [] { return std::string(unicode::kCategories); },
+          "The general categories, separated by spaces, in the order of their numbers.");
     m.def("categories", [] {
         std::vector<uint8_t> table(0x110000);
         for (uint32_t c = 0; c < table.size(); ++c) table[c] = Properties(c).category();
         return to_bytes(table);
-    }, "The general category of each code point, as a number; see unicode.h.");
+    }, "The general category of each code point, as a number.");
     m.def("first_invalid",
           [](nb::handle text) {
               const Text bytes(text);

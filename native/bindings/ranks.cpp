@@ -1,5 +1,5 @@
 // From ranks to merges.
-#include "../ranks.h"
+#include "../encode/ranks.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -33,12 +33,12 @@ void bind_ranks(nb::module_& m) {
               return std::pair(to_matrix(std::move(values), 3), to_array(std::move(odd)));
           }, "tokens"_a, "ends"_a, "kinds"_a,
           "Rows (left, right, merged) by merged id, and the ids that no two tokens make.");
-    m.def("all_splits",
+    m.def("all_pairs",
           [=](const nb::bytes& tokens, ArrayView<int64_t> ends, const nb::bytes& kinds) {
               std::vector<Id> values;
               {
                   const nb::gil_scoped_release released;
-                  values = flat(all_splits(*model_of(tokens, ends, kinds)));
+                  values = flat(all_pairs(*model_of(tokens, ends, kinds)));
               }
               return to_matrix(std::move(values), 3);
           }, "tokens"_a, "ends"_a, "kinds"_a, "Rows (left, right, merged) by merged, left, right.");

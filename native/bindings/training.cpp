@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../trainer.h"
+#include "../train/trainer.h"
 #include "common.h"
 
 namespace bpe::bindings {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "../unicode.h"
+#include "../base/unicode.h"
 
 namespace bpe::scan {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../unicode.h"
+#include "../base/unicode.h"
 
 #define CHECK(condition)                                                         \
     do {                                                                         \

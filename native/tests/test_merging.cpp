@@ -1,5 +1,5 @@
-#include "../encoder.h"
-#include "../ranks.h"
+#include "../encode/encoder.h"
+#include "../encode/ranks.h"
 #include "check.h"
 
 namespace bpe::tests {
@@ -47,7 +47,7 @@ void merging() {
             CHECK(decoded == text);
             // The short and the long way of merging agree: a piece of a longer text, alone.
             std::vector<Symbol> symbols;
-            encoder.model().split(bytes_of(text), symbols);
+            encoder.model().start(bytes_of(text), symbols);
             Merger merger(encoder.model().table());
             merger.merge(symbols);
             CHECK(symbols.size() == ids.size());
@@ -69,7 +69,7 @@ void merging() {
     std::vector<Id> odd;
     const auto merges = canonical_merges(*model, odd, watch);
     CHECK(merges.size() + odd.size() == 400 - 256);
-    CHECK(all_splits(*model).size() >= merges.size());
+    CHECK(all_pairs(*model).size() >= merges.size());
 }
 
 }  // namespace bpe::tests

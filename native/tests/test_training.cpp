@@ -1,6 +1,6 @@
 #include <map>
 
-#include "../trainer.h"
+#include "../train/trainer.h"
 #include "check.h"
 
 namespace bpe::tests {

@@ -8,8 +8,8 @@
 
 #include "added.h"
 #include "model.h"
-#include "parallel.h"
-#include "scan/scanner.h"
+#include "../base/parallel.h"
+#include "../scan/scanner.h"
 
 namespace bpe {
 
@@ -46,7 +46,8 @@ public:
 
     // What one thread uses again from text to text.
     struct Worker {
-        explicit Worker(const Encoder& encoder) : merger(encoder.model_->table()) {}
+        explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
+            : merger(encoder.model_->table(), beat) {}
         Merger merger;
         std::vector<Symbol> symbols;
     };
@@ -68,21 +69,22 @@ public:
 
     // Cuts the text at its added tokens: `on_text(begin, end)` and `on_token(match)` in order.
     template <class OnText, class OnToken>
-    void for_each_segment(Bytes text, Enabled enabled, OnText&& on_text, OnToken&& on_token) const {
+    void for_each_segment(Bytes text, Enabled enabled, Beat& beat, OnText&& on_text,
+                          OnToken&& on_token) const {
         const auto second_pass = [&](size_t begin, size_t end) {
-            cut(normalized_, text.subspan(begin, end - begin), enabled,
+            cut(normalized_, text.subspan(begin, end - begin), enabled, beat,
                 [&](size_t b, size_t e) { on_text(begin + b, begin + e); },
                 [&](Match m) { on_token(Match{begin + m.begin, begin + m.end, m.index}); });
         };
-        cut(raw_, text, enabled, second_pass, on_token);
+        cut(raw_, text, enabled, beat, second_pass, on_token);
     }
 
     // One pass of it.
     template <class OnText, class OnToken>
-    static void cut(const AddedTokens& pass, Bytes text, Enabled enabled, OnText&& on_text,
-                    OnToken&& on_token) {
+    static void cut(const AddedTokens& pass, Bytes text, Enabled enabled, Beat& beat,
+                    OnText&& on_text, OnToken&& on_token) {
         size_t from = 0;
-        pass.for_each_match(text, enabled, [&](Match match) {
+        pass.for_each_match(text, enabled, beat, [&](Match match) {
             if (from < match.begin) on_text(from, match.begin);
             on_token(match);
             from = match.end;
@@ -92,9 +94,9 @@ public:
 
     // Throws BadId for an id that nobody owns.
     Bytes token(int64_t id, size_t position = 0) const {
-        if (id < 0 || id >= kNoId || !model_->owned(static_cast<Id>(id))) 
+        if (id < 0 || id >= kNoId || !model_->owned(static_cast<Id>(id)))
             throw BadId(std::to_string(id), position);
-        return model_->tokens()[static_cast<Id>(id)];
+        return model_->token(static_cast<Id>(id));
     }
 
 private:

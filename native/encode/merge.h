@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "vocab.h"
+#include "../base/parallel.h"
+#include "../base/vocab.h"
 
 namespace bpe {
 
@@ -50,17 +51,18 @@ private:
     size_t used_ = 0;
 };
 
-// A token of a piece and where it starts: byte offset within the piece.
+// A token of a piece and the bytes of the piece that it covers.
 struct Symbol {
     Id id;
-    uint32_t start;
+    uint32_t start, end;
 };
 
 // Merges the symbols of one piece while a pair has a priority below the limit: always the pair of
 // lowest priority, the leftmost among equals. Keeps its memory from piece to piece; one per thread.
 class Merger {
 public:
-    explicit Merger(const MergeTable& table) : table_(table) {}
+    // Long merges call `beat`, if there is one, with no work.
+    explicit Merger(const MergeTable& table, Beat* beat = nullptr) : table_(table), beat_(beat) {}
 
     void merge(std::vector<Symbol>& symbols, Priority limit = kNever) {
         symbols.size() <= kShort ? merge_short(symbols, limit) : merge_long(symbols, limit);
@@ -88,6 +90,7 @@ private:
     void offer(const std::vector<Symbol>& symbols, uint32_t at);
 
     const MergeTable& table_;
+    Beat* beat_;
     std::vector<MergeTable::Entry> pairs_;
     std::vector<Link> links_;
     std::vector<Candidate> heap_;

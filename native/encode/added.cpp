@@ -1,19 +1,15 @@
 #include "added.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace bpe {
 
 AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, bool normalized)
-    : tokens_(tokens), nodes_(1) {
+    : tokens_(tokens), nodes_(1), same_(tokens.size(), kNoId) {
     std::vector<uint32_t> sorted;
-    for (uint32_t i = 0; i < tokens_.size(); ++i) {
-        if (tokens_[i].content.empty())
-            throw std::invalid_argument("an added token cannot be empty");
-        if (tokens_[i].normalized == normalized) sorted.push_back(i);
-    }
-    std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
+    for (uint32_t i = 0; i < tokens_.size(); ++i)
+        if (tokens_[i].normalized == normalized && !tokens_[i].content.empty()) sorted.push_back(i);
+    std::stable_sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
         return tokens_[a].content < tokens_[b].content;
     });
     build(sorted, 0, 0);
@@ -25,10 +21,11 @@ AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, bool normalized)
 // nodes with one child each is walked in a loop.
 void AddedTokens::build(std::span<const uint32_t> sorted, size_t depth, uint32_t node) {
     for (;;) {
-        while (!sorted.empty() && tokens_[sorted.front()].content.size() == depth) {
-            nodes_[node].index = sorted.front();
-            sorted = sorted.subspan(1);
-        }
+        size_t ending = 0;
+        while (ending < sorted.size() && tokens_[sorted[ending]].content.size() == depth) ++ending;
+        for (size_t i = 0; i + 1 < ending; ++i) same_[sorted[i]] = sorted[i + 1];
+        if (ending) nodes_[node].index = sorted.front();
+        sorted = sorted.subspan(ending);
         if (sorted.empty()) return;
         const auto byte_of = [&](uint32_t i) -> uint8_t { return tokens_[i].content[depth]; };
         struct Group {
@@ -69,20 +66,25 @@ bool AddedTokens::stands_alone(Bytes text, Match match) const {
     return match.end == text.size() || !word(match.end);
 }
 
-Match AddedTokens::stripped(Bytes text, Match match, size_t taken) const {
+Match AddedTokens::stripped(Bytes text, Match match, size_t taken, Run& run) const {
     if (tokens_[match.index].lstrip) {
+        match.begin = std::max(match.begin, taken);
         while (match.begin > taken) {
             const size_t start = previous_start(text, taken, match.begin);
             if (!character_at(text, start).properties().space()) break;
             match.begin = start;
         }
+        match.end = std::max(match.begin, match.end);
     }
     if (tokens_[match.index].rstrip) {
+        if (run.begin <= match.end && match.end < run.end) match.end = run.end;
+        run.begin = match.end;
         while (match.end < text.size()) {
             const Character c = character_at(text, match.end);
             if (!c.properties().space()) break;
             match.end += c.length;
         }
+        run.end = match.end;
     }
     return match;
 }

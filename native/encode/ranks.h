@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model.h"
-#include "parallel.h"
+#include "../base/parallel.h"
 
 namespace bpe {
 
@@ -17,7 +17,7 @@ struct Merge {
 // number of parts, or have a byte without a token, go to `odd`. `model` must be built by ranks.
 std::vector<Merge> canonical_merges(const Model& model, std::vector<Id>& odd, Watch& watch);
 
-// Every way to cut a normal token into two normal tokens, by (token, left, right).
-std::vector<Merge> all_splits(const Model& model);
+// Every two normal tokens whose concatenation is one, by (that token, left, right).
+std::vector<Merge> all_pairs(const Model& model);
 
 }  // namespace bpe

@@ -1,6 +1,7 @@
 // Properties of code points (Unicode 16.0) and decoding of UTF-8, one character at a time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,11 +12,10 @@ using Bytes = std::span<const uint8_t>;
 
 inline constexpr const char* kUnicodeVersion = "16.0.0";
 
-// General categories in the order of scripts/make_unicode.py.
-enum Category : uint8_t {
-    Lu, Ll, Lt, Lm, Lo, Mn, Mc, Me, Nd, Nl, No, Pc, Pd, Ps, Pe, Pi, Pf, Po,
-    Sm, Sc, Sk, So, Zs, Zl, Zp, Cc, Cf, Cs, Co, Cn,
-};
+namespace unicode {
+#include "unicode.inc"
+}
+using enum unicode::Category;
 
 // Sets of categories, as bit masks.
 using Categories = uint32_t;
@@ -23,10 +23,6 @@ constexpr Categories set_of(auto... category) { return ((1u << category) | ...);
 inline constexpr Categories kLetters = set_of(Lu, Ll, Lt, Lm, Lo);
 inline constexpr Categories kMarks = set_of(Mn, Mc, Me);
 inline constexpr Categories kNumbers = set_of(Nd, Nl, No);
-
-namespace unicode {
-#include "unicode.inc"
-}
 
 // What the table knows of a code point. Bytes that are no UTF-8 count as unassigned.
 class Properties {

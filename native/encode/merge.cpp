@@ -31,7 +31,7 @@ void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit) {
         });
         if (best->priority >= limit) return;
         const size_t i = best - pairs_.begin();
-        symbols[i].id = best->merged;
+        symbols[i] = {best->merged, symbols[i].start, symbols[i + 1].end};
         symbols.erase(symbols.begin() + i + 1);
         pairs_.erase(best);
         if (i > 0) pairs_[i - 1] = table_.find(symbols[i - 1].id, symbols[i].id);
@@ -67,7 +67,8 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
         if (entry.priority != kNever) heap_.push_back({entry.priority, i});
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
-    while (!heap_.empty() && heap_.front().priority < limit) {
+    for (size_t step = 1; !heap_.empty() && heap_.front().priority < limit; ++step) {
+        if (beat_ && step % 4096 == 0) (*beat_)(0);
         const Candidate top = heap_.front();
         std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
         heap_.pop_back();
@@ -75,6 +76,7 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
         if (link.priority != top.priority) continue;
         const uint32_t gone = link.next;
         symbols[top.at].id = link.merged;
+        symbols[top.at].end = symbols[gone].end;
         link.next = links_[gone].next;
         links_[gone].priority = kNever;
         if (link.next < size) links_[link.next].previous = top.at;

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "added.h"
+#include "../encode/added.h"
 #include "count_table.h"
-#include "parallel.h"
-#include "scan/scanner.h"
+#include "../base/parallel.h"
+#include "../scan/scanner.h"
 
 namespace bpe {
 
@@ -37,17 +37,20 @@ struct CountOptions {
 class PieceCounter {
 public:
     explicit PieceCounter(CountOptions options);
+    PieceCounter(const PieceCounter&) = delete;
 
     // Counts the pieces of documents. Neither the counts nor the order of first appearance depend
     // on the number of threads.
     void add(std::span<const Bytes> documents, unsigned threads, Watch& watch);
-    // Counts a piece that was cut elsewhere.
-    void add_piece(Bytes piece, uint64_t count) { tables_[0]->add(piece, count, position_++); }
+    // Counts a piece that was cut elsewhere. Throws std::overflow_error if counts of pairs could be
+    // too large for 64 bits.
+    void add_piece(Bytes piece, uint64_t count);
 
     // All that was counted, in one table.
     const CountTable& table();
 
 private:
+    void add_weight(uint64_t bytes);
     void count_document(Bytes document, uint64_t order, CountTable& table, Beat& beat) const;
 
     CountOptions options_;
@@ -55,7 +58,8 @@ private:
     std::vector<uint8_t> enabled_;
     AddedTokens specials_;
     std::vector<std::unique_ptr<CountTable>> tables_;  // one per thread, added up at the end
-    uint64_t position_ = 0;                            // bytes counted so far
+    uint64_t position_ = 0;                            // of what comes next, in the whole text
+    uint64_t weight_ = 0;                              // bytes counted, an upper bound of any count
 };
 
 }  // namespace bpe

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "hash.h"
-#include "memory.h"
-#include "vocab.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "../base/vocab.h"
 
 namespace bpe {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "hash.h"
-#include "vocab.h"
+#include "../base/hash.h"
+#include "../base/vocab.h"
 
 namespace bpe {
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "vocab.h"
+#include "../base/parallel.h"
+#include "../base/vocab.h"
 
 namespace bpe {
 
@@ -27,16 +28,20 @@ struct Match {
 // in what is left of it, normalized. Leftmost first, the longest of those; a trie over the bytes.
 class AddedTokens {
 public:
-    // `tokens` must outlive this object. Throws std::invalid_argument for an empty content.
+    // `tokens` must outlive this object. One with no content, which normalizers may leave, never
+    // matches; of several with the same content the first enabled one does.
     AddedTokens(const std::vector<AddedToken>& tokens, bool normalized);
 
-    // Calls `sink(match)` for every match in order. `enabled[i]` says whether token i takes part;
-    // the others are text. Matches overlap only where a stripped space is itself an added token.
+    // Calls `sink(match)` for every match in order, and `beat` with no work now and then.
+    // `enabled[i]` says whether token i takes part; the others are text. Matches overlap only where a stripped space is itself an added token.
     template <class Sink>
-    void for_each_match(Bytes text, std::span<const uint8_t> enabled, Sink&& sink) const {
+    void for_each_match(Bytes text, std::span<const uint8_t> enabled, Beat& beat,
+                        Sink&& sink) const {
         if (nodes_.size() == 1) return;
-        size_t taken = 0;
+        size_t taken = 0, steps = 0;
+        Run run;
         for (size_t at = 0; at < text.size();) {
+            if (++steps % 65536 == 0) beat(0);
             const Match found = longest_at(text, at, enabled);
             if (found.end == at) {
                 ++at;
@@ -45,7 +50,8 @@ public:
             at = found.end;
             const AddedToken& token = tokens_[found.index];
             if (token.single_word && !stands_alone(text, found)) continue;
-            const Match match = stripped(text, found, taken);
+            const Match match = stripped(text, found, taken, run);
+            if (match.begin == match.end) continue;
             sink(match);
             taken = match.end;
         }
@@ -54,27 +60,33 @@ public:
 private:
     struct Node {
         uint32_t first_edge = 0, edges = 0;
-        uint32_t index = kNoId;  // of the token that ends here
+        uint32_t index = kNoId;  // of the first token that ends here; see same_
+    };
+    // White space that has been gone through already: a stripped space may itself be a token.
+    struct Run {
+        size_t begin = 0, end = 0;
     };
 
     Match longest_at(Bytes text, size_t at, std::span<const uint8_t> enabled) const {
         Match found{at, at, kNoId};
         uint32_t node = root_[text[at]];
         for (size_t end = at + 1; node != 0; ++end) {
-            const uint32_t index = nodes_[node].index;
-            if (index != kNoId && enabled[index]) found = {at, end, index};
+            uint32_t index = nodes_[node].index;
+            while (index != kNoId && !enabled[index]) index = same_[index];
+            if (index != kNoId) found = {at, end, index};
             node = end < text.size() ? child(node, text[end]) : 0;
         }
         return found;
     }
     uint32_t child(uint32_t node, uint8_t byte) const;
     bool stands_alone(Bytes text, Match match) const;
-    Match stripped(Bytes text, Match match, size_t taken) const;
+    Match stripped(Bytes text, Match match, size_t taken, Run& run) const;
     void build(std::span<const uint32_t> sorted, size_t depth, uint32_t node);
 
     const std::vector<AddedToken>& tokens_;
     std::array<uint32_t, 256> root_{};  // child of the root for each byte; 0: none
     std::vector<Node> nodes_;           // node 0 is the root
+    std::vector<uint32_t> same_;        // the next token with the same content, or kNoId
     std::vector<uint8_t> edge_bytes_;   // sorted within a node
     std::vector<uint32_t> edge_nodes_;
 };

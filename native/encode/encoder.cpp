@@ -5,12 +5,9 @@ namespace bpe {
 void Encoder::encode_piece(Bytes piece, size_t offset, Worker& worker, std::vector<Id>& ids,
                            std::vector<Span>* spans) const {
     model_->encode(piece, worker.merger, worker.symbols);
-    const auto& symbols = worker.symbols;
-    for (size_t i = 0; i < symbols.size(); ++i) {
-        ids.push_back(symbols[i].id);
-        if (!spans) continue;
-        const size_t end = i + 1 < symbols.size() ? symbols[i + 1].start : piece.size();
-        spans->push_back({offset + symbols[i].start, offset + end});
+    for (const Symbol& symbol : worker.symbols) {
+        ids.push_back(symbol.id);
+        if (spans) spans->push_back({offset + symbol.start, offset + symbol.end});
     }
 }
 
@@ -25,7 +22,7 @@ void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
             },
             beat);
     };
-    for_each_segment(text, enabled, on_text, [&](Match match) {
+    for_each_segment(text, enabled, beat, on_text, [&](Match match) {
         ids.push_back(added_[match.index].id);
         if (spans) spans->push_back({match.begin, match.end});
         beat(match.end - match.begin);
@@ -48,7 +45,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     }
     std::vector<Batch> results(begins.size() - 1);
     parallel_for(
-        results.size(), threads, total, watch, [&] { return Worker(*this); },
+        results.size(), threads, total, watch, [&](Beat& beat) { return Worker(*this, &beat); },
         [&](size_t job, Worker& worker, Beat& beat) {
             Batch& batch = results[job];
             for (size_t i = begins[job]; i < begins[job + 1]; ++i) {

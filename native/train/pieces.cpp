@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace bpe {
 
@@ -72,7 +73,7 @@ void PieceCounter::count_document(Bytes document, uint64_t order, CountTable& ta
         }
     };
     size_t from = 0;
-    specials_.for_each_match(document, enabled_, [&](Match match) {
+    specials_.for_each_match(document, enabled_, beat, [&](Match match) {
         count_text(from, match.begin);
         beat(match.end - match.begin);
         from = match.end;
@@ -86,15 +87,28 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
     for (const Bytes document : documents) {
         orders.push_back(position_);
         position_ += document.size();
+        add_weight(document.size());
     }
     while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
     std::atomic<size_t> next_table{0};
     parallel_for(
         documents.size(), threads, position_ - before, watch,
-        [&] { return tables_[next_table++].get(); },
+        [&](Beat&) { return tables_[next_table++].get(); },
         [&](size_t i, CountTable* table, Beat& beat) {
             count_document(documents[i], orders[i], *table, beat);
         });
+}
+
+void PieceCounter::add_piece(Bytes piece, uint64_t count) {
+    uint64_t weight;
+    if (__builtin_mul_overflow(count, piece.size(), &weight)) weight = UINT64_MAX;
+    add_weight(weight);
+    tables_[0]->add(piece, count, position_++);
+}
+
+void PieceCounter::add_weight(uint64_t bytes) {
+    if (__builtin_add_overflow(weight_, bytes, &weight_))
+        throw std::overflow_error("the counts add up to more than 2^64 bytes of text");
 }
 
 const CountTable& PieceCounter::table() {

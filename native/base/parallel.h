@@ -1,10 +1,14 @@
 // Work on several threads, none of which outlives the call.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -44,31 +48,65 @@ private:
 };
 
 // Runs `job(i, worker, beat)` for every i below `count` on at most `threads` threads, this one
-// included, handing out the numbers in order; each thread makes a worker of its own first. The first
-// exception ends all of it and is rethrown here. `total` is the sum of what the jobs tell `beat`.
+// included, handing out the numbers in order; each thread first makes itself a worker with
+// `make_worker(beat)`. The first exception ends all of it and is rethrown here. `total` is the sum
+// of what the jobs tell `beat`.
 template <class MakeWorker, class Job>
 void parallel_for(size_t count, unsigned threads, uint64_t total, Watch& watch,
                   MakeWorker&& make_worker, Job&& job) {
     std::atomic<size_t> next{0};
     std::atomic<uint64_t> done{0};
     std::atomic<bool> stop{false};
+    std::mutex lock;  // of the two below
     std::exception_ptr error;
-    std::mutex error_lock;
+    size_t running = 0;
+    std::condition_variable ended;
 
+    const auto fail = [&] {
+        const std::lock_guard guard(lock);
+        if (!error) error = std::current_exception();
+        stop = true;
+    };
     const auto work = [&](Watch* watch_here) {
         Beat beat(done, total, stop, watch_here);
         try {
-            auto worker = make_worker();
+            auto worker = make_worker(beat);
             for (size_t i; !stop && (i = next.fetch_add(1)) < count;) job(i, worker, beat);
         } catch (...) {
-            const std::lock_guard guard(error_lock);
-            if (!error) error = std::current_exception();
-            stop = true;
+            fail();
         }
     };
+    const auto work_beside = [&] {
+        work(nullptr);
+        const std::lock_guard guard(lock);
+        --running;
+        ended.notify_one();
+    };
+
     std::vector<std::thread> others;
-    for (unsigned t = 1; t < threads && t < count; ++t) others.emplace_back(work, nullptr);
+    others.reserve(std::min<size_t>(threads, count));
+    for (unsigned t = 1; t < threads && t < count; ++t) {
+        const std::lock_guard guard(lock);
+        try {
+            others.emplace_back(work_beside);
+            ++running;
+        } catch (const std::system_error&) {
+            break;  // the system gives no more threads: slower, not wrong
+        }
+    }
     work(&watch);
+    // Ctrl-C must be answered also while the others finish what they have begun.
+    for (std::unique_lock guard(lock); running > 0;) {
+        ended.wait_for(guard, std::chrono::milliseconds(50));
+        if (stop) continue;
+        guard.unlock();
+        try {
+            watch.tick(done, total);
+        } catch (...) {
+            fail();
+        }
+        guard.lock();
+    }
     for (std::thread& thread : others) thread.join();
     if (error) std::rethrow_exception(error);
 }

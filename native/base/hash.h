@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <random>
 
 #include "unicode.h"
 
@@ -17,7 +18,10 @@ inline uint64_t mix(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-inline constexpr uint64_t kSeedA = 0x9E3779B97F4A7C15, kSeedB = 0xD1B54A32D192ED03;
+inline constexpr uint64_t kSeedB = 0xD1B54A32D192ED03;
+// Another one in each process, so that nobody can write text whose pieces all meet in one slot. No
+// result depends on it.
+inline const uint64_t kSeedA = std::random_device{}() * 0x9E3779B97F4A7C15 | 1;
 
 inline uint64_t hash_of(uint64_t key) { return mix(key ^ kSeedA, kSeedB); }
 

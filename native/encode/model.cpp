@@ -1,0 +1,145 @@
+#include "model.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace bpe {
+
+MissingByte::MissingByte(uint8_t byte)
+    : std::invalid_argument([byte] {
+          char text[64];
+          std::snprintf(text, sizeof text, "byte 0x%02X has no token", byte);
+          return std::string(text);
+      }()) {}
+
+Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const Id> merges,
+             ModelOptions options)
+    : tokens_(std::move(tokens)),
+      options_(std::move(options)),
+      size_(static_cast<Id>(tokens_.size())),
+      index_(tokens_, tokens_.size()),
+      table_(merges.size() / 2) {
+    starts_as_bytes_ = options_.byte_level && options_.unknown == kNoId &&
+                       options_.prefix.empty() && options_.suffix.empty();
+    if (kinds.size() != tokens_.size()) throw std::invalid_argument("one kind per token is needed");
+    if (tokens_.size() >= kNoId - 256) throw std::invalid_argument("ids must fit in 32 bits");
+    for (const uint8_t kind : kinds) kinds_.push_back(static_cast<Kind>(kind));
+    bytes_.fill(kNoId);
+    const Kind of_bytes = options_.byte_level ? Kind::normal : Kind::byte;
+    for (Id id = 0; id < size_; ++id) {
+        if (kinds_[id] == Kind::normal) index_.insert(id);
+        if (kinds_[id] == of_bytes && tokens_[id].size() == 1) bytes_[tokens_[id][0]] = id;
+    }
+    if (!options_.by_ranks) {
+        add_listed_merges(merges);
+        return;
+    }
+    add_missing_bytes();
+    for (Id id = 0; id < tokens_.size(); ++id)
+        if (kinds_[id] == Kind::normal || id >= size_) lengths_.push_back(tokens_[id].size());
+    std::sort(lengths_.begin(), lengths_.end());
+    lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
+    for (Id id = 0; id < size_; ++id)
+        if (kinds_[id] == Kind::normal)
+            for_each_pair(id, [&](Id left, Id right) { table_.insert(left, right, id, id); });
+}
+
+// Bytes without a token can still be merged into one; they get ids that nobody owns meanwhile.
+void Model::add_missing_bytes() {
+    for (uint32_t value = 0; value < 256; ++value) {
+        if (bytes_[value] != kNoId) continue;
+        const auto byte = static_cast<uint8_t>(value);
+        bytes_[value] = static_cast<Id>(tokens_.size());
+        tokens_.push_back({&byte, 1});
+        kinds_.push_back(Kind::unused);
+        index_.insert(bytes_[value]);
+    }
+}
+
+void Model::add_listed_merges(std::span<const Id> merges) {
+    std::vector<uint8_t> joined;
+    for (size_t i = 0; i + 1 < merges.size(); i += 2) {
+        const Id left = merges[i], right = merges[i + 1];
+        const std::string name = "merge " + std::to_string(i / 2);
+        if (left >= size_ || right >= size_)
+            throw std::invalid_argument(name + " names an id that is no token");
+        const Bytes a = tokens_[left], b = tokens_[right];
+        joined.assign(a.begin(), a.end());
+        joined.insert(joined.end(), b.begin() + std::min(options_.prefix.size(), b.size()), b.end());
+        const auto merged = index_.find(joined);
+        if (!merged) throw std::invalid_argument(name + " makes a string that is no token");
+        table_.insert(left, right, static_cast<Priority>(i / 2), *merged);
+    }
+}
+
+void Model::encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const {
+    if (piece.size() >= kNoId)
+        throw std::length_error("a piece of 4 GiB or more cannot be encoded");
+    if (options_.ignore_merges)
+        if (const auto id = whole(piece))
+            return symbols.assign(1, {*id, 0, static_cast<uint32_t>(piece.size())});
+    start(piece, symbols);
+    merger.merge(symbols);
+    if (size_ < tokens_.size())
+        for (const Symbol& symbol : symbols)
+            if (symbol.id >= size_) throw MissingByte(piece[symbol.start]);
+}
+
+// The token that a piece is as a whole. tokenizers knows Kind::byte tokens by their spelling.
+std::optional<Id> Model::whole(Bytes piece) const {
+    if (const auto id = find(piece)) return id;
+    if (!options_.byte_fallback || piece.size() != 6) return std::nullopt;
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+        char spelled[8];
+        std::snprintf(spelled, sizeof spelled, "<0x%02X>", byte);
+        if (bytes_[byte] != kNoId && std::equal(piece.begin(), piece.end(), spelled))
+            return bytes_[byte];
+    }
+    return std::nullopt;
+}
+
+void Model::start(Bytes piece, std::vector<Symbol>& symbols) const {
+    symbols.clear();
+    if (!starts_as_bytes_) return start_with_characters(piece, symbols);
+    for (uint32_t i = 0; i < piece.size(); ++i)
+        if (const Id id = bytes_[piece[i]]; id != kNoId) symbols.push_back({id, i, i + 1});
+}
+
+// The order of events follows tokenizers' merge_word: an unknown waits until the next character that
+// has a token, so that neighbours can be fused.
+void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const {
+    Symbol waiting{kNoId, 0, 0};
+    const auto flush = [&] {
+        if (waiting.id != kNoId) symbols.push_back(waiting);
+        waiting.id = kNoId;
+    };
+    std::vector<uint8_t> spelled;
+    for (uint32_t at = 0, end; at < piece.size(); at = end) {
+        end = at + (options_.byte_level ? 1 : character_at(piece, at).length);
+        spelled.clear();
+        if (at > 0) spelled.insert(spelled.end(), options_.prefix.begin(), options_.prefix.end());
+        spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);
+        if (end == piece.size())
+            spelled.insert(spelled.end(), options_.suffix.begin(), options_.suffix.end());
+        if (const auto id = index_.find(spelled)) {
+            flush();
+            symbols.push_back({*id, at, end});
+            continue;
+        }
+        const bool falls_back =
+            options_.byte_fallback && std::all_of(spelled.begin(), spelled.end(), [&](uint8_t b) {
+                return bytes_[b] != kNoId;
+            });
+        if (falls_back) {
+            for (const uint8_t byte : spelled) symbols.push_back({bytes_[byte], at, end});
+        } else if (waiting.id != kNoId && options_.fuse_unknown) {
+            waiting.end = end;
+        } else if (options_.unknown != kNoId) {
+            flush();
+            waiting = {options_.unknown, at, end};
+        }
+    }
+    flush();
+}
+
+}  // namespace bpe
