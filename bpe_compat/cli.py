@@ -8,9 +8,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from . import converters
+from . import __version__, converters
 from .errors import BPECompatError
 from .patterns import PATTERNS
 from .summary import summary
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"formats:\n{formats}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"bpe-compat {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_train(commands.add_parser("train", help="train a tokenizer on text files"))
     _add_encode(commands.add_parser("encode", help="text to ids"))
@@ -99,6 +101,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     special = options.special or ["<|endoftext|>"]
+    converters.check_target(options.output, options.format)
     tokenizer = train(
         options.files,
         options.vocab_size,
@@ -169,10 +172,10 @@ def _encode(options: argparse.Namespace) -> None:
     if options.lines:
         texts = [line for text in texts for line in text.removesuffix(b"\n").split(b"\n")]
     ids, offsets = tokenizer.encode_arrays(
-        texts, specials=options.specials, threads=options.threads
+        texts, specials=options.specials, threads=options.threads, progress=None
     )
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        print(*ids[start:end].tolist())
+    for start, end in pairwise(offsets.tolist()):
+        sys.stdout.write(" ".join(map(str, ids[start:end].tolist())) + "\n")
 
 
 def _inputs(files: list[Path]) -> list[bytes]:
@@ -191,8 +194,14 @@ def _decode(options: argparse.Namespace) -> None:
     for data in _inputs(options.files):
         text = data.decode()
         for line in text.splitlines() if options.lines else [text]:
-            ids = [int(number) for number in line.split()]
-            sys.stdout.buffer.write(tokenizer.decode_bytes(ids) + b"\n" * options.lines)
+            data = tokenizer.decode_bytes([_id(word) for word in line.split()])
+            sys.stdout.buffer.write(data + b"\n" * options.lines)
+
+
+def _id(word: str) -> int:
+    if not word.isascii() or not word.isdigit():
+        raise ValueError(f"{word[:40]!r} is no id; give numbers with white space between")
+    return int(word[:20])
 
 
 def _add_convert(parser: argparse.ArgumentParser) -> None:
@@ -213,6 +222,7 @@ def _convert(options: argparse.Namespace) -> None:
         pattern=options.pattern,
         special_tokens=_special_tokens(options),
         allow_loss=options.allow_loss,
+        progress=None,
     )
     print(options.dst)
 

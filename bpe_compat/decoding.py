@@ -2,13 +2,9 @@
 
 import codecs
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from .bytelevel import from_characters
 from .spec import DecoderStep, TokenizerSpec, TokenKind
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
 
 __all__ = ["Stream", "decode"]
 
@@ -104,15 +100,6 @@ def _suffix(step: DecoderStep, parts: list[str]) -> list[str]:
     return [part.replace(step.content, "" if i == last else " ") for i, part in enumerate(parts)]
 
 
-def _prefix(step: DecoderStep, parts: list[str]) -> list[str]:
-    return [
-        part if i == 0
-        else part.removeprefix(step.content) if part.startswith(step.content)
-        else f" {part}"
-        for i, part in enumerate(parts)
-    ]  # fmt: skip
-
-
 def _metaspace(step: DecoderStep, parts: list[str]) -> list[str]:
     return [
         part.replace(step.content, "" if i == 0 and step.start else " ")
@@ -128,7 +115,6 @@ _STEPS: dict[str, Callable[[DecoderStep, list[str]], list[str]]] = {
     "replace": _replace,
     "strip": _strip,
     "suffix": _suffix,
-    "prefix": _prefix,
     "metaspace": _metaspace,
 }
 
@@ -144,35 +130,69 @@ class Stream:
     (['n', '', 'é'], '')
     """
 
-    def __init__(self, tokenizer: "Tokenizer", prompt_ids: Sequence[int] = ()) -> None:
-        self._tokenizer = tokenizer
+    def __init__(
+        self,
+        spec: TokenizerSpec,
+        token_bytes: Callable[[int], bytes],
+        prompt_ids: Sequence[int] = (),
+    ) -> None:
+        self._spec = spec
+        self._token_bytes = token_bytes
+        self._of_prompt = False
         # Bytes need no look-back. Decoder steps may look at the neighbours (a first space, bytes of
-        # one character), so text is decoded from `_ids`, of which `_given` has been given out.
+        # one character): text is decoded from `_left`, whose text has been given out, and `_new`.
         self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
-        self._ids: list[int] = []
-        self._given = ""
+        self._left: list[int] = []
+        self._new: list[int] = []
         for id in prompt_ids:
             self.step(id)
+        # The prompt may end inside a character, which what follows may or may not complete.
+        self._of_prompt = bool(self._new or self._bytes.getstate()[0])
 
     def step(self, id: int) -> str:
         """The text that this id completes: `""` while a character is incomplete."""
-        if not self._tokenizer.spec.decoder:
-            return self._bytes.decode(self._tokenizer.decode_single_token_bytes(id))
-        text = self._tokenizer.decode([*self._ids, id])
-        self._ids.append(id)
-        if text.endswith("\ufffd"):
-            return ""
-        return self._give(text)
+        if not self._spec.decoder:
+            data = self._token_bytes(id)
+            self._leave_prompt(bool(data) and 0x80 <= data[0] < 0xC0)
+            return self._bytes.decode(data)
+        text = decode(self._spec, [*self._left, *self._new, id])
+        self._leave_prompt(self._is_byte(id))
+        self._new.append(id)
+        return "" if text.endswith("\ufffd") else self._give()
 
     def finish(self) -> str:
         """What is left of a character that was never completed, as U+FFFD."""
-        if not self._tokenizer.spec.decoder:
-            return self._bytes.decode(b"", final=True)
-        return self._give(self._tokenizer.decode(self._ids))
+        self._leave_prompt(False)
+        return self._give() if self._spec.decoder else self._bytes.decode(b"", final=True)
 
-    def _give(self, text: str) -> str:
-        new = text[len(self._given) :]
-        # The last id stays as the left neighbour of what follows.
-        self._ids = self._ids[-1:]
-        self._given = self._tokenizer.decode(self._ids)
-        return new
+    def _leave_prompt(self, goes_on: bool) -> None:
+        """Drops a part of a character at the prompt's end that nothing goes on with."""
+        if self._of_prompt and not goes_on:
+            self._bytes.reset()
+            self._new = []
+        self._of_prompt = False
+
+    def _give(self) -> str:
+        given = decode(self._spec, self._left)
+        text = decode(self._spec, [*self._left, *self._new])
+        self._left = self._neighbours([*self._left, *self._new])
+        self._new = []
+        return text[len(given) :]
+
+    def _neighbours(self, ids: list[int]) -> list[int]:
+        """The last ids, which decide how what follows is decoded: one, or those of a character.
+
+        A part of a character would spoil the bytes that follow it.
+        """
+        count = 1
+        while (
+            count < min(len(ids), 4)
+            and self._is_byte(ids[-count])
+            and 0x80 <= self._spec.tokens[ids[-count]][0] < 0xC0
+            and self._is_byte(ids[-count - 1])
+        ):
+            count += 1
+        return ids[-count:]
+
+    def _is_byte(self, id: int) -> bool:
+        return self._spec.kinds[id] is TokenKind.BYTE

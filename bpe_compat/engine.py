@@ -3,7 +3,7 @@
 Both take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -18,6 +18,7 @@ __all__ = ["Engine", "Offsets", "Text", "make_engine"]
 
 Text = str | bytes
 Ids = npt.NDArray[np.uint32]
+Report = Callable[[int, int], None]
 Offsets = list[tuple[int, int]]
 
 _KIND_NUMBER = {kind: number for number, kind in enumerate(TokenKind)}
@@ -38,9 +39,12 @@ class Engine(Protocol):
         """The ids of each text."""
 
     def encode_batch(
-        self, texts: Sequence[Text], enabled: bytes, threads: int
+        self, texts: Sequence[Text], enabled: bytes, threads: int, progress: Report | None = None
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        """The ids of all texts and m + 1 offsets of the texts in them."""
+        """The ids of all texts and m + 1 offsets of the texts in them.
+
+        `progress(done, total)` is told of bytes now and then.
+        """
 
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         """The ids of a text and the characters that each covers."""
@@ -130,9 +134,15 @@ class PythonEngine:
         return [self.encode(text, enabled) for text in texts]
 
     def encode_batch(
-        self, texts: Sequence[Text], enabled: bytes, threads: int
+        self, texts: Sequence[Text], enabled: bytes, threads: int, progress: Report | None = None
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        lists = self.encode_lists(texts, enabled, threads)
+        lists = []
+        total, done = sum(map(len, texts)), 0
+        for text in texts:
+            lists.append(self.encode(text, enabled))
+            done += len(text)
+            if progress:
+                progress(done, total)
         offsets = np.zeros(len(lists) + 1, np.int64)
         np.cumsum([len(ids) for ids in lists], out=offsets[1:])
         return np.array([id for ids in lists for id in ids], np.uint32), offsets

@@ -6,7 +6,6 @@ leaves of it under the ranks below its own: its canonical merge. The reason: whi
 token's bytes are token boundaries, everything inside happens as it would to these bytes alone.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -15,9 +14,11 @@ import numpy as np
 from . import _core
 from .spec import TokenizerSpec, TokenKind
 
-__all__ = ["RecoveredMerges", "differences", "merges_of", "recover_merges", "tokens_of"]
+__all__ = ["RecoveredMerges", "differences", "merges_of", "recover_merges"]
 
 Merges = tuple[tuple[int, int], ...]
+# Of `enum Kind` in the core: what merges make, and anything that they do not.
+_NORMAL, _OTHER = 0, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class RecoveredMerges:
     """Merges that reproduce tiktoken's rule on Hugging Face's side.
 
     If every token has a canonical merge, `merges` are these. Otherwise `odd` holds the ids of those
-    that have none, `merges` every split of every token into two tokens, and `ignore_merges` must be
-    set: that is how the rank files of Llama 3 and gpt-oss are converted, too.
+    that have none, `merges` every two tokens that make a token, and `ignore_merges` must be set:
+    that is how the rank files of Llama 3 and gpt-oss are published as tokenizer.json, too.
     """
 
     merges: Merges
@@ -34,30 +35,17 @@ class RecoveredMerges:
     odd: tuple[int, ...]
 
 
-def tokens_of(ranks: Mapping[bytes, int]) -> tuple[tuple[bytes, ...], tuple[TokenKind, ...]]:
-    """Tokens and kinds of a rank table; ids without a rank are unused.
-
-    >>> tokens_of({b"a": 0, b"b": 2})[0]
-    (b'a', b'', b'b')
-    """
-    tokens = [b""] * (max(ranks.values(), default=-1) + 1)
-    for token, rank in ranks.items():
-        tokens[rank] = token
-    return tuple(tokens), tuple(TokenKind.NORMAL if t else TokenKind.UNUSED for t in tokens)
-
-
 def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
     """The merges of a spec with `merge_rule="ranks"`.
 
-    >>> tokens, kinds = tokens_of({b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"abc": 4})
-    >>> recover_merges(TokenizerSpec(tokens, kinds, merge_rule="ranks")).merges
+    >>> spec = TokenizerSpec((b"a", b"b", b"c", b"bc", b"abc"), merge_rule="ranks")
+    >>> recover_merges(spec).merges
     ((1, 2), (0, 3))
     """
     rows, odd = _core.canonical_merges(*_arguments(spec))
-    if not len(odd):
-        return RecoveredMerges(_pairs(rows), ignore_merges=False, odd=())
-    splits = _core.all_pairs(*_arguments(spec))
-    return RecoveredMerges(_pairs(splits), ignore_merges=True, odd=tuple(odd.tolist()))
+    if len(odd):
+        rows = _core.all_pairs(*_arguments(spec))
+    return RecoveredMerges(_pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
 
 
 def merges_of(spec: TokenizerSpec) -> RecoveredMerges:
@@ -70,7 +58,8 @@ def merges_of(spec: TokenizerSpec) -> RecoveredMerges:
 def differences(spec: TokenizerSpec) -> list[str]:
     """Why tiktoken's rule on the ids of a spec would not give its ids; empty if it would.
 
-    The spec's merges must be the canonical ones of its ids, or all splits with `ignore_merges`.
+    The spec's merges must be the canonical ones of its ids, or all pairs that make a token. Tokens
+    without a canonical merge must come from whole pieces: `ignore_merges`.
     """
     if spec.merge_rule == "ranks":
         return []
@@ -82,10 +71,12 @@ def differences(spec: TokenizerSpec) -> list[str]:
         return [f"the lack of a token for byte 0x{missing[0]:02X} ({len(missing)} bytes in all)"]
     rows, odd = _core.canonical_merges(*_arguments(spec))
     pairs = np.array(spec.merges, np.uint32).reshape(-1, 2)
-    if not len(odd) and np.array_equal(rows[:, :2], pairs):
-        return []
-    if spec.ignore_merges and np.array_equal(_core.all_pairs(*_arguments(spec))[:, :2], pairs):
-        return []
+    every = _core.all_pairs(*_arguments(spec))
+    if not len(odd) or spec.ignore_merges:
+        if np.array_equal(every[:, :2], pairs):
+            return []
+        if np.array_equal(rows[:, :2], pairs) and not np.isin(odd, every[:, 2]).any():
+            return []
     if len(odd):
         return [f"token {odd[0]} {spec.tokens[odd[0]]!r}, which merges cannot reach"
                 f" ({len(odd)} tokens in all)"]  # fmt: skip
@@ -97,8 +88,7 @@ def differences(spec: TokenizerSpec) -> list[str]:
 
 def _arguments(spec: TokenizerSpec) -> tuple[bytes, "np.typing.NDArray[np.int64]", bytes]:
     ends = np.fromiter(accumulate(map(len, spec.tokens)), np.int64, len(spec.tokens))
-    # The core numbers kinds in the order of `enum Kind`: normal is 0, all else is out of the game.
-    kinds = bytes(0 if kind is TokenKind.NORMAL else 3 for kind in spec.kinds)
+    kinds = bytes(_NORMAL if kind is TokenKind.NORMAL else _OTHER for kind in spec.kinds)
     return b"".join(spec.tokens), ends, kinds
 
 

@@ -41,7 +41,7 @@ def total_bytes(sources: Any) -> int | None:
     """The size of a source of files; None if it is not known beforehand."""
     try:
         return sum(path.stat().st_size for path in _paths(sources) or ()) or None
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -105,6 +105,10 @@ def _file(path: Path) -> Iterator[memoryview]:
         raise FormatError(f"{path}: no such file; to train on a text itself pass [text]") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: is a folder; pass a list of its files") from None
+    except (OSError, ValueError) as error:  # ValueError: a text with a NUL was taken for a path
+        reason = error.strerror if isinstance(error, OSError) else error
+        name = repr(str(path)[:100])
+        raise FormatError(f"{name}: {reason}; to train on a text itself pass [text]") from None
     if bytes(view[:3]) == b"\xef\xbb\xbf":
         message = f"{path}: begins with a byte order mark, which becomes part of the text"
         warnings.warn(message, stacklevel=2)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .errors import FormatError
 
@@ -17,6 +17,7 @@ __all__ = [
     "TemplateItem",
     "TokenKind",
     "TokenizerSpec",
+    "check_text",
 ]
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
@@ -105,9 +106,8 @@ class DecoderStep:
 
     `replace` uses `pattern` (a string) and `content`; `strip` removes up to `start` and `stop`
     copies of `content` from each token's ends; `suffix` turns the word suffix `content` into a
-    space; `prefix` joins tokens that start with `content` to the one before (WordPiece); `join`
-    puts `content` between tokens; `metaspace` turns `content` into a space and drops the first one
-    if `start` is 1.
+    space; `join` puts `content` between tokens; `metaspace` turns `content` into a space and drops
+    the first one if `start` is 1.
     """
 
     kind: Literal[
@@ -118,7 +118,6 @@ class DecoderStep:
         "replace",
         "strip",
         "suffix",
-        "prefix",
         "metaspace",
     ]
     pattern: str = ""
@@ -163,11 +162,14 @@ class TokenizerSpec:
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.kinds:
-            object.__setattr__(self, "kinds", self._default_kinds())
+        for name in ("tokens", "merges", "splits", "normalizers", "added_tokens", "decoder"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "kinds", tuple(self.kinds) or self._default_kinds())
+        _check_values(self)
         _check_tokens(self)
         _check_merges(self)
         _check_added_tokens(self)
+        _check_template(self)
 
     def _default_kinds(self) -> tuple[TokenKind, ...]:
         added = {token.id for token in self.added_tokens}
@@ -204,6 +206,30 @@ class TokenizerSpec:
         """Ids of the tokens that the model can produce, by their bytes."""
         pairs = zip(self.tokens, self.kinds, strict=True)
         return {t: id for id, (t, kind) in enumerate(pairs) if kind is TokenKind.NORMAL}
+
+
+def _check_values(spec: TokenizerSpec) -> None:
+    if spec.merge_rule not in ("pairs", "ranks"):
+        raise FormatError(f"merge_rule must be 'pairs' or 'ranks', not {spec.merge_rule!r}")
+    for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=False)):
+        if not isinstance(token, bytes) or not isinstance(kind, TokenKind):
+            raise FormatError(f"token {id} must be bytes and a TokenKind, not {token!r}, {kind!r}")
+    for split in spec.splits:
+        if split.behavior not in get_args(Behavior):
+            raise FormatError(f"a split has the behavior {split.behavior!r}")
+    texts = [spec.prefix, spec.suffix, *(token.content for token in spec.added_tokens)]
+    texts += [text for step in spec.normalizers for text in (step.pattern, step.content)]
+    texts += [text for step in spec.decoder for text in (step.pattern, step.content)]
+    for text in (*texts, *(split.pattern for split in spec.splits)):
+        check_text(text)
+
+
+def check_text(text: str) -> None:
+    """Raises `FormatError` for a str that is no text: one with half a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{text!r} is no text: {error.reason}") from None
 
 
 _MAY_BE_EMPTY = (TokenKind.UNUSED, TokenKind.CONTROL)
@@ -247,3 +273,11 @@ def _check_added_tokens(spec: TokenizerSpec) -> None:
         contents.add(token.content)
         if not 0 <= token.id < len(spec.tokens) or spec.kinds[token.id] is TokenKind.UNUSED:
             raise FormatError(f"the added token {token.content!r} has id {token.id}: no token")
+
+
+def _check_template(spec: TokenizerSpec) -> None:
+    for item in (*spec.template.single, *spec.template.pair) if spec.template else ():
+        if item.value in ("A", "B"):
+            continue
+        if not isinstance(item.value, int) or not 0 <= item.value < len(spec.tokens):
+            raise FormatError(f"the template names the id {item.value!r}, which is no token")

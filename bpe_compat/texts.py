@@ -9,11 +9,13 @@ __all__ = ["all_valid", "valid"]
 def valid(text: str) -> str:
     """The text without lone surrogates; pairs of them become the character they stand for.
 
-    What tiktoken's `encode` does with them.
+    What tiktoken's `encode` does with them. Raises `TypeError` for what is no str.
 
     >>> valid("a\\ud83d\\ude00\\ud800")
     'a😀�'
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, not {type(text).__name__}")
     if text.isascii():
         return text
     try:

@@ -4,6 +4,8 @@ import os
 
 __all__ = ["thread_count"]
 
+_MOST = 1024  # more would only wait for each other
+
 
 def thread_count(threads: int | None) -> int:
     """The number asked for, or one per processor this process may run on.
@@ -15,9 +17,9 @@ def thread_count(threads: int | None) -> int:
     3
     """
     if threads is not None:
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        return threads
+        if not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"threads must be an int of at least 1, not {threads!r}")
+        return min(threads, _MOST)
     if os.environ.get("TOKENIZERS_PARALLELISM", "").lower() in ("false", "0", "no", "off"):
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

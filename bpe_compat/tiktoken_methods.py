@@ -28,6 +28,9 @@ class TiktokenMethods:
 
     spec: TokenizerSpec
     _specials: Specials
+    # Made on first use.
+    _ranks: dict[bytes, int] | None
+    _sorted_tokens: list[bytes] | None
 
     @property
     def engine(self) -> Engine:
@@ -106,7 +109,7 @@ class TiktokenMethods:
         text = valid(text)
         self._specials.check(self.engine, text, allowed_special, disallowed_special)
         enabled = self._specials.allowed(allowed_special)
-        return unstable.encode(self.engine, self.spec, self.token_byte_values(), text, enabled)
+        return unstable.encode(self.engine, self.spec, self._in_order, text, enabled)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of one token, special tokens included; raises `KeyError` if it is none."""
@@ -197,7 +200,25 @@ class TiktokenMethods:
 
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all tokens that are not special, sorted."""
-        return sorted(self.spec.normal_ids())
+        return list(self._in_order)
+
+    # Private in tiktoken in name only: with these, encodings are extended.
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        if self._ranks is None:
+            object.__setattr__(self, "_ranks", self.spec.normal_ids())
+        return self._ranks or {}
+
+    @property
+    def _special_tokens(self) -> dict[str, int]:
+        return self._specials.ids
+
+    @property
+    def _in_order(self) -> list[bytes]:
+        if self._sorted_tokens is None:
+            object.__setattr__(self, "_sorted_tokens", sorted(self._mergeable_ranks))
+        return self._sorted_tokens or []
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         return unstable.encode_bytes(self.engine, self.spec, text, self._specials.as_text)

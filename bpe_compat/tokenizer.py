@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from . import _core, converters, decoding
 from .engine import Engine, Offsets, make_engine
+from .progress import Progress
 from .spec import TokenizerSpec
 from .specials import Specials
 from .texts import all_valid, valid
@@ -49,8 +50,6 @@ class Tokenizer(TiktokenMethods):
     spec: TokenizerSpec
     _specials: Specials
     _engine: Engine | None
-    _ranks: dict[bytes, int] | None
-    _sorted_tokens: list[bytes] | None
 
     def __init__(self, spec: TokenizerSpec, *, name: str | None = None) -> None:
         set_once = object.__setattr__
@@ -87,6 +86,9 @@ class Tokenizer(TiktokenMethods):
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable; cannot set {name}")
 
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable; cannot delete {name}")
+
     def __reduce__(self) -> Any:
         return _rebuilt, (type(self), self.spec, self.name)
 
@@ -110,12 +112,14 @@ class Tokenizer(TiktokenMethods):
         *,
         specials: Literal["text", "encode"] = "text",
         threads: int | None = None,
+        progress: bool | None = False,
     ) -> TokenArrays:
         """The ids of many texts as flat arrays, without a Python list.
 
         `specials` says whether special tokens in the texts are text or become their ids. Returns
         uint32 ids of length n and int64 offsets of length m + 1. Texts may be bytes, also if they
-        are not UTF-8. The template is not added.
+        are not UTF-8. The template is not added. `progress` shows a bar on stderr; None means on a
+        terminal only.
 
         >>> tok = Tokenizer.from_ranks({b"a": 0, b"b": 1}, pattern=None, special_tokens={})
         >>> tok.encode_arrays(["ab", "", "a"]).offsets.tolist()
@@ -124,8 +128,9 @@ class Tokenizer(TiktokenMethods):
         if isinstance(texts, str | bytes):
             raise TypeError("texts must be a sequence of texts, not one text")
         enabled = self._specials.mode(specials)
-        batch = self.engine.encode_batch(all_valid(texts), enabled, thread_count(threads))
-        return TokenArrays(*batch)
+        checked, used = all_valid(texts), thread_count(threads)
+        with Progress(progress, "encoding", sum(map(len, checked)), "B") as bar:
+            return TokenArrays(*self.engine.encode_batch(checked, enabled, used, bar.report))
 
     def encode_with_offsets(
         self, text: str, *, specials: Literal["text", "encode"] = "text"
@@ -171,31 +176,13 @@ class Tokenizer(TiktokenMethods):
 
     def stream(self, prompt_ids: Sequence[int] = ()) -> "decoding.Stream":
         """Decodes ids one at a time, as a model makes them, after a prompt."""
-        return decoding.Stream(self, prompt_ids)
+        return decoding.Stream(self.spec, self.engine.core.token, prompt_ids)
 
     # What there is
 
-    def token_byte_values(self) -> list[bytes]:
-        """The bytes of all tokens that are not special, sorted."""
-        if self._sorted_tokens is None:
-            object.__setattr__(self, "_sorted_tokens", sorted(self._mergeable_ranks))
-        return list(self._sorted_tokens or ())
-
-    # Private in tiktoken in name only: with these, encodings are extended.
-
     @property
-    def _pat_str(self) -> str:
+    def _pat_str(self) -> str:  # private in tiktoken in name only; see TiktokenMethods
         return converters.tiktoken.pattern_of(self.spec)
-
-    @property
-    def _mergeable_ranks(self) -> dict[bytes, int]:
-        if self._ranks is None:
-            object.__setattr__(self, "_ranks", self.spec.normal_ids())
-        return self._ranks or {}
-
-    @property
-    def _special_tokens(self) -> dict[str, int]:
-        return self._specials.ids
 
     @property
     def unicode_version(self) -> str:

@@ -1,5 +1,6 @@
 """Training: checks the arguments, feeds the native counter and trainer, builds the tokenizer."""
 
+import operator
 import re
 import sys
 import warnings
@@ -15,8 +16,8 @@ from .errors import FormatError, SpecialTokenError
 from .patterns import resolve, scanner_of
 from .progress import Progress
 from .sources import batches, total_bytes
-from .spec import AddedToken, Split, TokenizerSpec, TokenKind
-from .texts import all_valid
+from .spec import AddedToken, Split, TokenizerSpec, TokenKind, check_text
+from .texts import all_valid, valid
 from .threads import thread_count
 from .tokenizer import Tokenizer
 
@@ -65,7 +66,11 @@ def train(
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
     specials = _checked_specials(special_tokens)
-    _check(min_frequency, max_token_length, tie_break, byte_order, special_ids, unit)
+    vocab_size = _checked_number("vocab_size", vocab_size)
+    min_frequency = _checked_number("min_frequency", min_frequency)
+    if max_token_length is not None:
+        max_token_length = _checked_number("max_token_length", max_token_length)
+    _check_choices(tie_break, byte_order, special_ids, unit)
     if vocab_size < 256 + len(specials):
         raise ValueError(
             f"vocab_size is {vocab_size} but must be at least {256 + len(specials)}: 256 bytes and "
@@ -101,23 +106,24 @@ def _checked_specials(special_tokens: Collection[str]) -> list[str]:
     for token in specials:
         if not isinstance(token, str) or not token:
             raise SpecialTokenError(f"a special token must be a non-empty str, not {token!r}")
+        check_text(token)
         if specials.count(token) > 1:
             raise SpecialTokenError(f"the special token {token!r} is given twice")
     return specials
 
 
-def _check(
-    min_frequency: int,
-    max_token_length: int | None,
-    tie_break: str,
-    byte_order: str,
-    special_ids: str,
-    unit: str,
-) -> None:
-    if min_frequency < 1:
-        raise ValueError(f"min_frequency must be at least 1, not {min_frequency}")
-    if max_token_length is not None and max_token_length < 1:
-        raise ValueError(f"max_token_length must be at least 1, not {max_token_length}")
+def _checked_number(name: str, value: Any) -> int:
+    """An integer from 1 to what fits in an id or in memory."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {value!r}") from None
+    if not 1 <= number < 1 << 31:
+        raise ValueError(f"{name} must be at least 1 and below 2^31, not {number}")
+    return number
+
+
+def _check_choices(tie_break: str, byte_order: str, special_ids: str, unit: str) -> None:
     for name, value, known in (
         ("tie_break", tie_break, ("bytes", "ids", "first")),
         ("byte_order", byte_order, tuple(_BYTE_ORDERS)),
@@ -158,12 +164,19 @@ def _count(
 
 
 def _add_piece(counter: _core.PieceCounter, piece: Any, count: Any) -> None:
-    if not isinstance(piece, str | bytes) or not isinstance(count, int) or count < 0:
+    """One item of a mapping of pieces to counts; NumPy's integers are integers, too."""
+    is_count = hasattr(count, "__index__") and 0 <= count < 1 << 64
+    if not isinstance(piece, str | bytes) or not is_count:
         raise FormatError(
-            f"a piece must be str or bytes and its count an int, not {piece!r}: {count!r}"
+            f"a piece must be str or bytes and its count an int, not {piece!r}: {count!r:.100} "
+            "(of a dictionary of datasets pass one)"
         )
-    if piece and count:
-        counter.add_piece(piece.encode() if isinstance(piece, str) else piece, count)
+    if not piece or not count:
+        return
+    try:
+        counter.add_piece(valid(piece).encode() if isinstance(piece, str) else piece, int(count))
+    except OverflowError as error:
+        raise FormatError(f"{piece!r}: {count}: {error}") from None
 
 
 class PythonCounter:

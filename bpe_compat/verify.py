@@ -1,10 +1,13 @@
 """`convert`: from format to format, with a proof that no id changed."""
 
 import os
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from . import converters
 from .errors import BPECompatError
+from .progress import Progress
 from .spec import TokenizerSpec
 from .tokenizer import Tokenizer
 
@@ -35,39 +38,46 @@ def convert(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     allow_loss: bool = False,
+    progress: bool | None = False,
 ) -> None:
     """Reads a tokenizer in any readable format and writes it in another.
 
-    What was written is read again and must give the same ids on texts that tokenizers commonly
-    disagree on, and for every token; otherwise it is removed and `BPECompatError` raised.
-    With `allow_loss` that is not checked. Raises `LossyConversionError` for what `to` cannot hold.
+    What a trial copy is read as must give the same ids on texts that tokenizers commonly disagree
+    on, and for every token; otherwise `BPECompatError` is raised and nothing written. With
+    `allow_loss` that is not checked. `progress` shows a bar on stderr; None means on a terminal
+    only. Raises `LossyConversionError` for what `to` cannot hold.
     """
+    converters.check_target(dst, to)
     spec = converters.read(
         src, format=source_format, pattern=pattern, special_tokens=special_tokens
     )
-    written = converters.write(spec, dst, format=to, allow_loss=allow_loss)
-    if allow_loss:
-        return
-    try:
-        _compare(spec, converters.read(dst, format=to))
-    except Exception:
-        for path in written:
-            path.unlink()
-        raise
+    if not allow_loss:
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Path(folder) / (Path(dst).name or "trial")
+            converters.write(spec, trial, format=to)
+            _compare(spec, converters.read(trial, format=to), progress)
+    converters.write(spec, dst, format=to, allow_loss=allow_loss)
 
 
-def _compare(source: TokenizerSpec, written: TokenizerSpec) -> None:
+def _compare(source: TokenizerSpec, written: TokenizerSpec, progress: bool | None) -> None:
     """Raises `BPECompatError` for the first text on which two specs differ."""
     a, b = Tokenizer(source), Tokenizer(written)
     if source.special_tokens != written.special_tokens:
         raise BPECompatError("the special tokens came back with other ids")
-    for text in (*PROBES, *_token_texts(source)):
-        for specials in ("text", "encode"):
-            ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]
-            if ids[0] != ids[1]:
-                raise BPECompatError(f"the text {text!r} became {ids[1]} instead of {ids[0]}")
-        if a.decode(ids[0]) != b.decode(ids[1]):
-            raise BPECompatError(f"the ids {ids[0]} of {text!r} are decoded differently")
+    texts = (*PROBES, *_token_texts(source))
+    with Progress(progress, "comparing", len(texts), "text") as bar:
+        for text in texts:
+            _compare_on(text, a, b)
+            bar.finish(1)
+
+
+def _compare_on(text: str, a: Tokenizer, b: Tokenizer) -> None:
+    for specials in ("text", "encode"):
+        ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]
+        if ids[0] != ids[1]:
+            raise BPECompatError(f"the text {text!r} became {ids[1]} instead of {ids[0]}")
+    if a.decode(ids[0]) != b.decode(ids[1]):
+        raise BPECompatError(f"the ids {ids[0]} of {text!r} are decoded differently")
 
 
 def _token_texts(spec: TokenizerSpec) -> list[str]:

@@ -15,7 +15,17 @@ from ..spec import TokenizerSpec
 from . import gpt2, huggingface, tiktoken
 from .base import Format, refuse_losses
 
-__all__ = ["FORMATS", "Format", "detect", "gpt2", "huggingface", "read", "tiktoken", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "check_target",
+    "detect",
+    "gpt2",
+    "huggingface",
+    "read",
+    "tiktoken",
+    "write",
+]
 
 FORMATS: dict[str, Format] = {
     format.name: format for format in (huggingface.FORMAT, gpt2.FORMAT, tiktoken.FORMAT)
@@ -67,9 +77,14 @@ def write(
     naming each loss, unless `allow_loss`.
     """
     chosen = _format(format)
-    chosen.check_target(Path(path))
+    check_target(path, format)
     refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
     return chosen.write(spec, Path(path), **options)
+
+
+def check_target(path: str | os.PathLike[str], format: str) -> None:
+    """Raises `FormatError` if a folder would be written over a file, or a file over a folder."""
+    _format(format).check_target(Path(path))
 
 
 def _format(name: str) -> Format:

@@ -1,5 +1,6 @@
-"""What every format module shares: the shape of a format, losses, safe files."""
+"""What every format module shares: the shape of a format, losses, ids, safe files."""
 
+import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,9 +8,21 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import FormatError, LossyConversionError
-from ..spec import TokenizerSpec
+from ..spec import TokenizerSpec, check_text
 
-__all__ = ["Format", "Reader", "Writer", "read_bytes", "refuse_losses", "write_files"]
+__all__ = [
+    "Format",
+    "Reader",
+    "Writer",
+    "checked_special_tokens",
+    "id_limit",
+    "plain_losses",
+    "read_bytes",
+    "read_text",
+    "refuse_losses",
+    "require",
+    "write_files",
+]
 
 
 class Reader(Protocol):
@@ -54,6 +67,41 @@ def refuse_losses(format: str, losses: list[str], *, allow_loss: bool) -> None:
         raise LossyConversionError(format, losses)
 
 
+def plain_losses(spec: TokenizerSpec) -> list[str]:
+    """What formats lack that hold tokens and a split, and nothing else."""
+    found = {
+        "the normalizers " + ", ".join(step.kind for step in spec.normalizers): spec.normalizers,
+        "the template around a text": spec.template,
+        "a space in front of the text": spec.prefix_space,
+        "an unknown token": spec.unknown is not None,
+        "a prefix or suffix of tokens": spec.prefix or spec.suffix,
+        "the decoder " + ", ".join(step.kind for step in spec.decoder): spec.decoder,
+    }
+    return [loss for loss, there in found.items() if there]
+
+
+def id_limit(count: int) -> int:
+    """The greatest id that a file with so many tokens may use.
+
+    Real vocabularies have gaps of some thousands; a file of a hundred bytes that names an id in the
+    billions must not fill the memory.
+    """
+    return count + (1 << 20)
+
+
+def checked_special_tokens(tokens: Mapping[str, int], count: int) -> dict[str, int]:
+    """Special tokens that a caller gave for a vocabulary of `count` tokens."""
+    for content, id in tokens.items():
+        if not isinstance(content, str) or not content:
+            raise FormatError(f"the special token {content!r} must be a string with content")
+        check_text(content)
+        if isinstance(id, bool) or not hasattr(id, "__index__"):
+            raise FormatError(f"the id of the special token {content!r} is {id!r}, no integer")
+        if not 0 <= id <= id_limit(count + len(tokens)):
+            raise FormatError(f"the special token {content!r} has the id {id}: out of range")
+    return {content: int(id) for content, id in tokens.items()}
+
+
 def read_bytes(path: Path) -> bytes:
     """The content of a file; a missing one is a `FormatError` that names it."""
     try:
@@ -62,6 +110,14 @@ def read_bytes(path: Path) -> bytes:
         raise FormatError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: is a folder, not a file") from None
+
+
+def read_text(path: Path) -> str:
+    """The same for UTF-8; a byte order mark is dropped."""
+    try:
+        return read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path.name}: byte {error.start} is not UTF-8") from error
 
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:
@@ -80,3 +136,11 @@ def write_files(files: Mapping[Path, bytes]) -> list[Path]:
         for part in parts.values():
             part.unlink(missing_ok=True)
     return list(files)
+
+
+def require(package: str) -> None:
+    """Raises `ModuleNotFoundError` that says what to do if an optional package is not there."""
+    if importlib.util.find_spec(package) is None:
+        raise ModuleNotFoundError(
+            f"this needs the package {package}: pip install {package}", name=package
+        )

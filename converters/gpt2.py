@@ -9,91 +9,70 @@ into tokenizer_config.json.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError
 from ..patterns import PATTERNS, resolve
 from ..ranks import merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
-from .base import Format, read_bytes, write_files
+from . import tokenizer_config
+from .base import Format, checked_special_tokens, plain_losses, read_text, write_files
 from .json_tree import load
-from .tokenizer_json.models import (
-    read_added_token,
-    spelling_losses,
-    spellings,
-    write_added_token,
-)
+from .vocabulary import Pair, Spelling, assemble, check_ids, spelling_losses, spellings
 
 __all__ = ["FORMAT", "read", "write"]
 
+_VOCAB, _MERGES = "vocab.json", "merges.txt"
 _HEADER = "#version"
 _SPECIAL_SHAPE = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 
 
 def detect(path: Path) -> bool:
     """Whether this is a folder with both files."""
-    return path.is_dir() and all((path / n).is_file() for n in ("vocab.json", "merges.txt"))
+    return path.is_dir() and all((path / name).is_file() for name in (_VOCAB, _MERGES))
 
 
 def read(
     path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None
 ) -> TokenizerSpec:
     """Reads the folder; `pattern` and `special_tokens` override what the files imply."""
-    vocab = _read_vocab(path / "vocab.json")
-    pairs = _read_merges(path / "merges.txt", vocab)
-    byte_level = _is_byte_level(vocab)
-    added = (
-        _added_tokens(path, vocab, pairs)
-        if special_tokens is None
-        else [AddedToken(content, id) for content, id in special_tokens.items()]
-    )
-    controls = {token.content: token.id for token in added}
-    size = 1 + max([*vocab.values(), *controls.values()], default=-1)
-    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
-    for content, id in vocab.items():
-        spelled = from_characters(content) if byte_level else content.encode()
-        control = content in controls or spelled is None
-        tokens[id] = content.encode() if control or spelled is None else spelled
-        kinds[id] = TokenKind.CONTROL if control else TokenKind.NORMAL
-    for content, id in controls.items():
-        if vocab.get(content, id) != id or tokens[id] not in (b"", content.encode()):
-            raise FormatError(f"{path}: the id {id} of the special token {content!r} is taken")
-        tokens[id], kinds[id] = content.encode(), TokenKind.CONTROL
+    if path.is_file():
+        raise FormatError(f"{path}: pass the folder that holds {_VOCAB} and {_MERGES}")
+    tree = load(path / _VOCAB)
+    vocab: dict[str, int] = tree.value
+    check_ids(vocab, tree)
+    pairs = _read_merges(path / _MERGES, vocab)
+    config = tokenizer_config.read(path)
+    if special_tokens is not None:
+        given = checked_special_tokens(special_tokens, len(vocab))
+        added = [AddedToken(content, id) for content, id in given.items()]
+        for token in added:
+            if vocab.get(token.content, token.id) != token.id:
+                raise FormatError(
+                    f"{path}: the special token {token.content!r} has the id "
+                    f"{vocab[token.content]}, not {token.id}"
+                )
+    elif config is None or not (added := tokenizer_config.with_tokens([], vocab, config)):
+        added = _special_by_shape(vocab, pairs)
+    byte_level = _is_byte_level(vocab, pairs, added)
+    vocabulary = assemble(vocab, pairs, added, Spelling(byte_level), tree)
     return TokenizerSpec(
-        tokens=tuple(tokens),
-        kinds=tuple(kinds),
-        merges=tuple((vocab[left], vocab[right]) for left, right in pairs),
+        tokens=tuple(vocabulary.tokens),
+        kinds=tuple(vocabulary.kinds),
+        merges=vocabulary.merges,
         splits=resolve(pattern or ("gpt2" if byte_level else None)),
         byte_level=byte_level,
         added_tokens=tuple(sorted(added, key=lambda token: token.id)),
+        metadata=tokenizer_config.metadata(path, config),
     )
 
 
-def _read_vocab(path: Path) -> dict[str, int]:
-    vocab = load(path).value
-    owners: dict[int, str] = {}
-    for token, id in vocab.items():
-        if not isinstance(id, int) or isinstance(id, bool) or not 0 <= id < 1 << 24 or not token:
-            raise FormatError(f"{path.name}: the id of {token!r} is {id!r}")
-        if owners.setdefault(id, token) != token:
-            raise FormatError(
-                f"{path.name}: id {id} is used twice, by {owners[id]!r} and {token!r}"
-            )
-    return vocab
-
-
-def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[tuple[str, str]]:
-    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    try:
-        # Only \n and \r\n end a line: str.splitlines would also cut at U+2028 and others.
-        lines = data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path.name}: byte {error.start} is not UTF-8") from error
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(lines, 1):
+def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[Pair]:
+    pairs: list[Pair] = []
+    # Only \n and \r\n end a line: str.splitlines would also cut at U+2028 and others.
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         line = line.removesuffix("\r")
         if not line or (number == 1 and line.startswith(_HEADER)):
             continue
@@ -103,35 +82,28 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[tuple[str, str]]:
         left, right = parts
         for token in (left, right, left + right):
             if token not in vocab:
-                raise FormatError(f"{path.name}: line {number}: {token!r} is not in vocab.json")
+                raise FormatError(f"{path.name}: line {number}: {token!r} is not in {_VOCAB}")
         pairs.append((left, right))
-    return list(reversed(dict.fromkeys(reversed(pairs))))
+    return pairs
 
 
-def _is_byte_level(vocab: Mapping[str, int]) -> bool:
+def _is_byte_level(
+    vocab: Mapping[str, int], pairs: Sequence[Pair], added: Sequence[AddedToken]
+) -> bool:
     """Whether the tokens are spelled in bytes, rather than in characters.
 
-    Then each stands for bytes, or looks like a special token; and there are all bytes, or at least
-    the space as GPT-2 spells it.
+    They are if there are all bytes; otherwise if all that is not an added token stands for bytes,
+    and the space is spelled as GPT-2 does it.
     """
-    spelled = all(
-        from_characters(token) is not None or _SPECIAL_SHAPE.fullmatch(token) for token in vocab
-    )
-    return spelled and (
-        all(character in vocab for character in CHARACTERS)
-        or any(to_characters(b" ") in token for token in vocab)
-    )
+    if all(character in vocab for character in CHARACTERS):
+        return True
+    special = {token.content for token in added}
+    spelled = all(token in special or from_characters(token) is not None for token in vocab)
+    return spelled and any(to_characters(b" ") in token for token in vocab)
 
 
-def _added_tokens(
-    path: Path, vocab: Mapping[str, int], pairs: list[tuple[str, str]]
-) -> list[AddedToken]:
-    """Those that tokenizer_config.json lists, or special ones: made by no merge, and look so."""
-    config = path / "tokenizer_config.json"
-    if config.is_file():
-        node = load(config)
-        if listed := node.optional("added_tokens_decoder"):
-            return [read_added_token(listed.child(id), int(id)) for id in listed.value]
+def _special_by_shape(vocab: Mapping[str, int], pairs: Sequence[Pair]) -> list[AddedToken]:
+    """What no merge makes and looks like `<this>` or `[THIS]`, where no file names the special."""
     made = {left + right for left, right in pairs}
     return [
         AddedToken(token, id)
@@ -142,19 +114,11 @@ def _added_tokens(
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the two files cannot hold of a spec."""
-    found = spelling_losses(spec)
+    found = spelling_losses(spec) + plain_losses(spec)
     if not spec.byte_level:
         found.append("tokens that are not spelled in bytes")
     if spec.splits != PATTERNS["gpt2"].splits:
         found.append("a split pattern other than GPT-2's")
-    if spec.normalizers:
-        found.append("the normalizers " + ", ".join(step.kind for step in spec.normalizers))
-    if spec.template:
-        found.append("the template around a text")
-    if spec.prefix_space:
-        found.append("a space in front of the text")
-    if spec.unknown is not None or spec.prefix or spec.suffix:
-        found.append("an unknown token, a prefix or a suffix")
     if merges_of(spec).ignore_merges:
         found.append("ignore_merges: pieces that are tokens which merges do not make")
     return found
@@ -164,28 +128,19 @@ def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
     spelled = spellings(spec)
     merges = [f"{spelled[left]} {spelled[right]}\n" for left, right in merges_of(spec).merges]
-    vocab = {token: id for id, token in enumerate(spelled) if token}
-    return write_files({
-        path / "tokenizer_config.json": json.dumps(_config(spec), indent=2).encode() + b"\n",
-        path / "merges.txt": "".join([f"{_HEADER}: 0.2\n", *merges]).encode(),
-        path / "vocab.json": json.dumps(vocab).encode(),
-    })  # fmt: skip
-
-
-def _config(spec: TokenizerSpec) -> dict[str, Any]:
-    end = "<|endoftext|>" if "<|endoftext|>" in spec.special_tokens else None
-    return {
-        "tokenizer_class": "GPT2Tokenizer",
-        "add_prefix_space": False,
-        "bos_token": end,
-        "eos_token": end,
-        "unk_token": end,
-        "clean_up_tokenization_spaces": False,
-        "model_input_names": ["input_ids", "attention_mask"],
-        "added_tokens_decoder": {
-            str(token.id): write_added_token(token) for token in spec.added_tokens
-        },
+    vocab = {
+        token: id for id, token in enumerate(spelled) if spec.kinds[id] is not TokenKind.UNUSED
     }
+    # GPT2Tokenizer would add an <|endoftext|> of its own if nothing were said.
+    end = "<|endoftext|>" if "<|endoftext|>" in spec.special_tokens else None
+    beside = tokenizer_config.files(
+        spec, path, "GPT2Tokenizer", bos_token=end, eos_token=end, unk_token=end
+    )
+    return write_files({
+        **beside,
+        path / _MERGES: "".join([f"{_HEADER}: 0.2\n", *merges]).encode(),
+        path / _VOCAB: json.dumps(vocab).encode(),
+    })  # fmt: skip
 
 
 FORMAT = Format(

@@ -1,17 +1,20 @@
 """JSON that somebody else wrote: access that names the place of what is wrong."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import FormatError, UnsupportedError
+from ..spec import check_text
 from .base import read_bytes
 
 __all__ = ["Node", "load", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
+_SURROGATE = re.compile(rb"\\u[dD][89abAB-F]")
 
 
 class Node:
@@ -25,16 +28,27 @@ class Node:
 
     def get(self, key: str, kind: type[T], default: Any = _MISSING) -> T:
         """The value of a key, of this type; null counts as missing if there is a default."""
-        value = self.value.get(key)
+        value: Any = self.value.get(key)
         if value is None and default is not _MISSING:
             return default  # type: ignore[no-any-return]
         if key not in self.value:
             raise FormatError(f"{self.path}: {key!r} is missing")
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        if not _is(value, kind):
             raise FormatError(
                 f"{self.path}.{key}: must be {_NAMES.get(kind, kind.__name__)}, not {_named(value)}"
             )
-        return value
+        return value  # type: ignore[no-any-return]
+
+    def items(self, key: str, kind: type[T]) -> list[T]:
+        """The list at a key, all of its items of this type."""
+        values = self.get(key, list)
+        for index, value in enumerate(values):
+            if not _is(value, kind):
+                name = _NAMES.get(kind, kind.__name__)
+                raise FormatError(
+                    f"{self.path}.{key}[{index}]: must be {name}, not {_named(value)}"
+                )
+        return values
 
     def child(self, key: str) -> "Node":
         """The object at a key."""
@@ -65,15 +79,38 @@ class Node:
 
 
 def parse(data: bytes, name: str) -> Node:
-    """The object in some JSON text; a byte order mark is accepted."""
+    """The object in some JSON text; a byte order mark is accepted, half a surrogate pair is not."""
     try:
-        return Node(json.loads(data.removeprefix(b"\xef\xbb\xbf")), name)
+        value = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        if _SURROGATE.search(data):
+            _check_strings(value, name)
     except UnicodeDecodeError as error:
         raise FormatError(f"{name}: byte {error.start} is not UTF-8") from error
     except json.JSONDecodeError as error:
         raise FormatError(f"{name}: line {error.lineno}: {error.msg}") from error
     except RecursionError:
         raise FormatError(f"{name}: nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{name}: {error}") from error  # an integer of thousands of digits
+    return Node(value, name)
+
+
+def _check_strings(value: Any, path: str) -> None:
+    """Raises `FormatError` for a string with half a surrogate pair, which is no text."""
+    if isinstance(value, str):
+        try:
+            check_text(value)
+        except FormatError as error:
+            raise FormatError(f"{path}: {error}") from None
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_strings(key, path)
+            _check_strings(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_strings(item, f"{path}[{index}]")
 
 
 def load(path: Path) -> Node:
@@ -88,6 +125,10 @@ _NAMES: dict[type, str] = {
     int: "an integer",
     bool: "true or false",
 }
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
 def _named(value: Any) -> str:

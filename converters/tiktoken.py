@@ -12,16 +12,28 @@ published files, from what their owner publishes, found by the sha256 of the con
 import base64
 import binascii
 import hashlib
+import itertools
 import json
+import operator
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError
 from ..patterns import named, resolve
-from ..ranks import differences, tokens_of
+from ..ranks import differences
 from ..spec import AddedToken, Split, TokenizerSpec, TokenKind
-from .base import Format, read_bytes, refuse_losses, write_files
+from .base import (
+    Format,
+    checked_special_tokens,
+    id_limit,
+    plain_losses,
+    read_bytes,
+    refuse_losses,
+    require,
+    write_files,
+)
 from .json_tree import load
 
 if TYPE_CHECKING:
@@ -43,7 +55,7 @@ _PUBLISHED: dict[str, tuple[str, str, dict[str, int]]] = {
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
         "o200k_base", "o200k", {_END: 199999, _PROMPT: 200018}),
 }  # fmt: skip
-_MAX_RANK = 1 << 24
+_EMPTY = b"="  # how Whisper's table spells a token of no bytes
 
 
 def detect(path: Path) -> bool:
@@ -65,16 +77,18 @@ def read(
     """Reads a rank file; see the top of this module for where the rest comes from."""
     data = read_bytes(path)
     ranks = parse_ranks(data, path.name)
+    _warn_of_missing_bytes(ranks, path.name)
     sidecar = sidecar_of(path)
     name = path.stem
     if sidecar.is_file():
         node = load(sidecar)
         node.only("name", "pattern", "special_tokens")
         name = node.get("name", str, name)
-        if pattern is None:
-            pattern = node.get("pattern", str, None)
+        if "pattern" not in node.value:
+            raise node.error("'pattern' is missing; null means no split")
+        pattern = node.get("pattern", str, None) if pattern is None else pattern
         if special_tokens is None:
-            special_tokens = node.get("special_tokens", dict)
+            special_tokens = node.get("special_tokens", dict, {})
     elif published := _PUBLISHED.get(hashlib.sha256(data).hexdigest()):
         name = published[0]
         pattern = published[1] if pattern is None else pattern
@@ -85,6 +99,16 @@ def read(
             f"pattern= and special_tokens=, or put them into {sidecar.name} beside it"
         )
     return spec_of(ranks, pattern, special_tokens or {}, name)
+
+
+def _warn_of_missing_bytes(ranks: Mapping[bytes, int], name: str) -> None:
+    missing = [byte for byte in range(256) if bytes([byte]) not in ranks]
+    if missing:
+        warnings.warn(
+            f"{name}: byte 0x{missing[0]:02X} has no rank ({len(missing)} bytes in all): texts "
+            "with it cannot be encoded",
+            stacklevel=2,
+        )
 
 
 def sidecar_of(path: Path) -> Path:
@@ -120,14 +144,16 @@ def _parse_line(line: bytes) -> tuple[bytes, int]:
     encoded, _, rank = line.partition(b" ")
     if not rank.isdigit():
         raise ValueError(f"{_shown(line)} is not a base64 token, a space and a rank")
+    if len(rank) > 9:
+        raise ValueError(f"the rank {_shown(rank)} is too large")
+    if encoded == _EMPTY:
+        return b"", int(rank)
     try:
         token = base64.b64decode(encoded, validate=True)
     except binascii.Error as error:
         raise ValueError(f"{_shown(encoded)} is not base64: {error}") from None
     if not token or base64.b64encode(token) != encoded:
         raise ValueError(f"{_shown(encoded)} is not the base64 form of a token")
-    if len(rank) > 9 or int(rank) >= _MAX_RANK:
-        raise ValueError(f"the rank {_shown(rank)} is too large")
     return token, int(rank)
 
 
@@ -144,27 +170,21 @@ def spec_of(
 ) -> TokenizerSpec:
     """The spec of tiktoken's four data.
 
-    A special token that is in the rank table too is a special token only.
+    A special token may be in the rank table too, with the same id. An empty token, which Whisper's
+    table has, can be decoded and nothing else.
     """
-    owners: dict[int, bytes] = {}
-    for token, rank in ranks.items():
-        if not token or rank < 0 or rank >= _MAX_RANK:
-            raise FormatError(f"the token {token!r} has rank {rank}")
-        if owners.setdefault(rank, token) != token:
-            raise FormatError(f"rank {rank} is used twice, by {owners[rank]!r} and {token!r}")
-    for content, id in special_tokens.items():
-        if not isinstance(id, int) or not 0 <= id < _MAX_RANK:
-            raise FormatError(f"the special token {content!r} has id {id!r}")
+    owners = _checked_ranks(ranks)
+    specials = checked_special_tokens(special_tokens, len(owners))
+    size = 1 + max([*owners, *specials.values()], default=-1)
+    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
+    for rank, token in owners.items():
+        tokens[rank], kinds[rank] = token, TokenKind.NORMAL if token else TokenKind.CONTROL
+    for content, id in specials.items():
         if owners.get(id, content.encode()) != content.encode():
             raise FormatError(f"the special token {content!r} has the rank {id} of {owners[id]!r}")
-    base, base_kinds = tokens_of(ranks)
-    size = 1 + max([len(base) - 1, *special_tokens.values()])
-    tokens = [*base, *[b""] * (size - len(base))]
-    kinds = [*base_kinds, *[TokenKind.UNUSED] * (size - len(base))]
-    for content, id in special_tokens.items():
-        if kinds[id] is not TokenKind.CONTROL:
+        if kinds[id] is TokenKind.UNUSED:
             tokens[id], kinds[id] = content.encode(), TokenKind.CONTROL
-    by_id = sorted(special_tokens.items(), key=lambda item: item[1])
+    by_id = sorted(specials.items(), key=lambda item: item[1])
     return TokenizerSpec(
         tokens=tuple(tokens),
         kinds=tuple(kinds),
@@ -174,6 +194,24 @@ def spec_of(
         added_tokens=tuple(AddedToken(content, id) for content, id in by_id),
         metadata={"name": name} if name else {},
     )
+
+
+def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
+    """The tokens by rank."""
+    owners: dict[int, bytes] = {}
+    limit = id_limit(len(ranks))
+    for token, rank in ranks.items():
+        if not isinstance(token, bytes):
+            raise FormatError(f"the token {token!r} is {type(token).__name__}, not bytes")
+        try:
+            number = operator.index(rank)
+        except TypeError:
+            raise FormatError(f"the rank of {token!r} is {rank!r}, no integer") from None
+        if not 0 <= number <= limit:
+            raise FormatError(f"the token {token!r} has rank {number}: out of range")
+        if owners.setdefault(number, token) != token:
+            raise FormatError(f"rank {number} is used twice, by {owners[number]!r} and {token!r}")
+    return owners
 
 
 def _matches_only(pattern: str | None) -> tuple[Split, ...]:
@@ -186,28 +224,56 @@ def _matches_only(pattern: str | None) -> tuple[Split, ...]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What tiktoken's four data cannot hold of a spec."""
-    found = differences(spec)
-    if len(spec.splits) > 1 or any(split.mapped for split in spec.splits):
-        found.append("more than one split step")
-    elif spec.splits and spec.splits[0].behavior not in ("isolated", "removed"):
-        found.append(f"the split behavior {spec.splits[0].behavior}")
-    elif spec.splits and spec.splits[0].behavior == "removed" and not spec.splits[0].invert:
-        found.append("a split that removes its matches")
-    if spec.normalizers:
-        found.append("the normalizers " + ", ".join(step.kind for step in spec.normalizers))
-    if spec.template:
-        found.append("the template around a text")
-    if spec.prefix_space:
-        found.append("a space in front of the text")
+    found = differences(spec) + plain_losses(spec) + _split_losses(spec)
     for token in spec.added_tokens:
         if token.lstrip or token.rstrip or token.single_word or not token.special:
             found.append(f"the flags of the added token {token.content!r}")
+        if spec.tokens[token.id] != token.content.encode():
+            found.append(
+                f"the text {spec.tokens[token.id]!r} that the added token {token.content!r} is "
+                "decoded to"
+            )
+    return found + _matching_losses(spec)
+
+
+def _split_losses(spec: TokenizerSpec) -> list[str]:
+    if len(spec.splits) > 1 or any(split.mapped for split in spec.splits):
+        return ["more than one split step"]
+    split = spec.splits[0] if spec.splits else Split("", "isolated")
+    if split.behavior not in ("isolated", "removed"):
+        return [f"the split behavior {split.behavior}"]
+    if split.behavior == "removed" and not split.invert:
+        return ["a split that removes its matches"]
+    return []
+
+
+def _matching_losses(spec: TokenizerSpec) -> list[str]:
+    """tiktoken looks for all special tokens at once, and takes any of those that match."""
+    found = []
+    if len({token.normalized for token in spec.added_tokens}) > 1:
+        found.append("added tokens that are looked for before others")
+    ordered = sorted(spec.added_tokens, key=lambda token: token.content)
+    for token, following in itertools.pairwise(ordered):
+        if following.content.startswith(token.content):
+            found.append(
+                f"that the added token {following.content!r} goes before {token.content!r}, with "
+                "which it begins"
+            )
+    ids: dict[int, str] = {}
+    for token in spec.added_tokens:
+        if ids.setdefault(token.id, token.content) != token.content:
+            found.append(f"id {token.id} for both {ids[token.id]!r} and {token.content!r}")
     return found
 
 
 def ranks_of(spec: TokenizerSpec) -> dict[bytes, int]:
-    """The rank table of a spec, by rank: its normal tokens and their ids."""
-    return spec.normal_ids()
+    """The rank table of a spec, by rank: its normal tokens and their ids, and an empty one."""
+    added = {token.id for token in spec.added_tokens}
+    return {
+        token: id
+        for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True))
+        if kind is TokenKind.NORMAL or (kind is TokenKind.CONTROL and not token and id not in added)
+    }
 
 
 def pattern_of(spec: TokenizerSpec) -> str:
@@ -223,19 +289,32 @@ def pattern_of(spec: TokenizerSpec) -> str:
 
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes the rank file and its sidecar."""
-    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks_of(spec).items())
-    known = named(spec.splits[0].pattern) if spec.splits else None
+    lines = (_line(token, rank) for token, rank in ranks_of(spec).items())
     sidecar = {
         "name": spec.metadata.get("name", path.stem),
-        "pattern": known.name if known else (pattern_of(spec) if spec.splits else None),
+        "pattern": _sidecar_pattern(spec),
         "special_tokens": spec.special_tokens,
     }
     text = json.dumps(sidecar, ensure_ascii=False, indent=2)
     return write_files({path: b"".join(lines), sidecar_of(path): text.encode() + b"\n"})
 
 
+def _line(token: bytes, rank: int) -> bytes:
+    return (base64.b64encode(token) or _EMPTY) + b" %d\n" % rank
+
+
+def _sidecar_pattern(spec: TokenizerSpec) -> str | None:
+    if not spec.splits:
+        return None
+    known = named(spec.splits[0].pattern)
+    pattern = known.name if known else pattern_of(spec)
+    # A word would be taken for a name.
+    return f"(?:{pattern})" if pattern.isidentifier() and not known else pattern
+
+
 def live(spec: TokenizerSpec, name: str, *, allow_loss: bool) -> "tiktoken.Encoding":
     """A `tiktoken.Encoding`, not by way of a file."""
+    require("tiktoken")
     import tiktoken
 
     refuse_losses("tiktoken", losses(spec), allow_loss=allow_loss)

@@ -192,7 +192,7 @@ def op_pretokenize(check: Check) -> None:
 
 def from_tree(tree: dict[str, Any]) -> bc.Tokenizer:
     node = parse(json.dumps(tree).encode(), "tokenizer.json")
-    return bc.Tokenizer(bc.converters.huggingface.spec_of(node, {}))
+    return bc.Tokenizer(bc.converters.huggingface.spec_of(node))
 
 
 def op_load_tokenizer_json(check: Check) -> None:
@@ -259,10 +259,10 @@ def op_load_error_or_encode_error(check: Check) -> None:
 
 
 def op_recover_merges(check: Check) -> None:
-    tokens, kinds = ranks.tokens_of(rank_table(dict(check["ranks"])))
-    spec = TokenizerSpec(tokens, kinds, merge_rule="ranks")
+    table = rank_table(dict(check["ranks"]))
+    spec = bc.Tokenizer.from_ranks(table, pattern=None, special_tokens={}).spec
     recovered = ranks.recover_merges(spec)
-    pairs = [[tokens[a].decode(), tokens[b].decode()] for a, b in recovered.merges]
+    pairs = [[spec.tokens[a].decode(), spec.tokens[b].decode()] for a, b in recovered.merges]
     assert pairs == check["merges"]
 
 

@@ -12,7 +12,7 @@ import tiktoken
 import tokenizers
 
 import bpe_compat as bc
-from bpe_compat.spec import AddedToken, Normalizer, Split, Template, TemplateItem
+from bpe_compat.spec import AddedToken, DecoderStep, Normalizer, Split, Template, TemplateItem
 from bpe_compat.verify import PROBES
 
 TEXT = ["the cat and the hat, it's 2026! naïve café 中文中文 def f(x): return 'x' # ## ###"] * 3
@@ -173,6 +173,10 @@ def test_old_files_are_read_forever(format: str) -> None:
 # Losses
 
 
+def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
+    return {"tokens": (*trained().spec.tokens[:-1], content)}
+
+
 @pytest.mark.parametrize(
     ("change", "losses"),
     [
@@ -204,11 +208,44 @@ def test_old_files_are_read_forever(format: str) -> None:
         ),
         (
             {"added_tokens": (AddedToken("<|endoftext|>", 289), AddedToken("<s>", 289))},
-            {"huggingface": "id 289 for both", "gpt2": "id 289 for both"},
+            dict.fromkeys(FORMATS, "id 289 for both"),
         ),
         (
-            {"added_tokens": (AddedToken("Ċ", 289),)},
-            {"huggingface": "ids 10 and 289 as different tokens", "gpt2": "ids 10 and 289"},
+            {"added_tokens": (AddedToken("Ċ", 289),), **last_token("Ċ".encode())},
+            dict.fromkeys(("huggingface", "gpt2"), "ids 10 and 289 as different tokens"),
+        ),
+        (
+            {"added_tokens": (AddedToken("<été>", 289),), **last_token("<été>".encode())},
+            dict.fromkeys(("huggingface", "gpt2"), "the text of the added token '<été>'"),
+        ),
+        (
+            {"added_tokens": (AddedToken("<été>", 289),), **last_token(b"<\xe9t\xe9>")},
+            {"tiktoken": "the text .* that the added token '<été>' is decoded to"},
+        ),
+        (
+            {
+                "added_tokens": (AddedToken("<a>", 289), AddedToken("<a>b", 288)),
+                **last_token(b"<a>"),
+            },
+            {"tiktoken": "'<a>b' goes before '<a>'"},
+        ),
+        (
+            {
+                "added_tokens": (AddedToken("<a>", 289), AddedToken("b", 98, normalized=True)),
+                **last_token(b"<a>"),
+            },
+            {"tiktoken": "looked for before others"},
+        ),
+        (
+            {"unknown": 5},
+            dict.fromkeys(("gpt2", "tiktoken"), "an unknown token"),
+        ),
+        (
+            {"decoder": (DecoderStep("fuse"),)},
+            {
+                "huggingface": "a decoder of tokens that are bytes",
+                **dict.fromkeys(("gpt2", "tiktoken"), "the decoder fuse"),
+            },
         ),
     ],
 )

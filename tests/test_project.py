@@ -33,16 +33,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": BASE | {"_core"},
     "engine": BASE | {"_core", "pipeline"},
     "specials": {"errors", "spec", "engine"},
-    "decoding": {"bytelevel", "spec", "tokenizer"},
+    "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},
     "tiktoken_methods": LIBRARY | {"engine", "specials", "decoding", "unstable"},
     "tokenizer": LIBRARY | {"converters", "engine", "specials", "decoding", "tiktoken_methods"},
     "sources": {"_core", "errors"},
     "training": LIBRARY | {"pipeline", "sources", "tokenizer"},
-    "verify": {"errors", "spec", "converters", "tokenizer"},
+    "verify": {"errors", "spec", "progress", "converters", "tokenizer"},
     "summary": {"converters", "engine", "patterns", "spec"},
     "hf": {"bytelevel", "converters", "spec", "tokenizer"},
-    "cli": {"converters", "errors", "patterns", "summary", "tokenizer", "training", "verify"},
+    "cli": {
+        "__version__",
+        "converters",
+        "errors",
+        "patterns",
+        "summary",
+        "tokenizer",
+        "training",
+        "verify",
+    },
 }
 
 

@@ -187,8 +187,7 @@ EXAMPLE = {b"a": 0, b"b": 1, b"c": 2, b"d": 3, b"bc": 4, b"ab": 5, b"bcd": 6, b"
 
 
 def by_ranks(table: dict[bytes, int]) -> TokenizerSpec:
-    tokens, kinds = ranks.tokens_of(table)
-    return TokenizerSpec(tokens, kinds, merge_rule="ranks", ignore_merges=True)
+    return bc.Tokenizer.from_ranks(table, pattern=None, special_tokens={}).spec
 
 
 def test_merges_are_what_is_left_of_a_token_under_lower_ranks() -> None:

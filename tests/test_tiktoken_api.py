@@ -2,6 +2,7 @@
 
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,10 +267,15 @@ def test_a_byte_without_a_rank_is_an_error_not_a_loss() -> None:
     [
         ({b"a": 0, b"b": 0}, {}, "rank 0 is used twice, by b'a' and b'b'"),
         ({b"a": -1}, {}, "b'a' has rank -1"),
-        ({b"": 0}, {}, "b'' has rank 0"),
+        ({b"a": 1 << 40}, {}, "b'a' has rank 1099511627776: out of range"),
+        ({"a": 0}, {}, "'a' is str, not bytes"),
+        ({b"a": 0.5}, {}, "the rank of b'a' is 0.5, no integer"),
         ({b"a": 0}, {"<s>": 0}, "'<s>' has the rank 0 of b'a'"),
-        ({b"a": 0}, {"": 1}, "empty"),
-        ({b"a": 0}, {"<s>": -1}, "'<s>' has id -1"),
+        ({b"a": 0}, {"": 1}, "'' must be a string with content"),
+        ({b"a": 0}, {"<s>": -1}, "'<s>' has the id -1: out of range"),
+        ({b"a": 0}, {"<s>": True}, "the id of the special token '<s>' is True, no integer"),
+        ({b"a": 0}, {"<s>": "1"}, "the id of the special token '<s>' is '1', no integer"),
+        ({b"a": 0}, {"\ud800": 1}, "is no text: surrogates not allowed"),
     ],
 )
 def test_bad_ranks_are_named(ranks: Any, special: Any, message: str) -> None:
@@ -277,12 +283,23 @@ def test_bad_ranks_are_named(ranks: Any, special: Any, message: str) -> None:
         bc.Tokenizer.from_ranks(ranks, pattern=None, special_tokens=special)
 
 
-def test_a_special_token_among_the_ranks_is_special_only() -> None:
-    tok = bc.Tokenizer.from_ranks(
-        {**BYTES, b"<s>": 256, b"<s": 257}, pattern=None, special_tokens={"<s>": 256}
+@pytest.mark.parametrize("ranks", [{b"<s>": 256, b"<s": 257}, {b"<s": 256, b"<s>": 257}])
+def test_a_special_token_among_the_ranks_is_a_token_like_others_too(
+    ranks: dict[bytes, int], tmp_path: Path
+) -> None:
+    ranks, special = {**BYTES, **ranks}, {"<s>": ranks[b"<s>"]}
+    ours = bc.Tokenizer.from_ranks(ranks, pattern=None, special_tokens=special)
+    theirs = tiktoken.Encoding(
+        "x", pat_str=r"(?s:.+)", mergeable_ranks=ranks, special_tokens=special
     )
-    assert tok.encode_ordinary("<s>") == [257, ord(">")]
-    assert tok.encode("<s>", allowed_special="all") == [256]
+    ours.save(tmp_path / "x.tiktoken", format="tiktoken")
+    ours.save(tmp_path / "x")
+    again = [bc.load(tmp_path / "x.tiktoken"), bc.load(tmp_path / "x")]
+    for text in ("<s>", "a<s>b", "<s", "<s><s>"):
+        for tok in (ours, *again):
+            assert tok.encode_ordinary(text) == theirs.encode_ordinary(text)
+            ids = theirs.encode(text, allowed_special="all")
+            assert tok.encode(text, allowed_special="all") == ids
 
 
 # Merging

@@ -16,12 +16,17 @@ from bpe_compat.converters.json_tree import parse
 
 def read_json(tree: dict[str, Any]) -> bc.Tokenizer:
     data = json.dumps(tree).encode()
-    return bc.Tokenizer(bc.converters.huggingface.spec_of(parse(data, "tokenizer.json"), {}))
+    return bc.Tokenizer(bc.converters.huggingface.spec_of(parse(data, "tokenizer.json")))
 
 
 def model(**fields: Any) -> dict[str, Any]:
     vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4}
     return {"model": {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], **fields}}
+
+
+def added(content: str, id: int, **flags: bool) -> dict[str, Any]:
+    names = ("single_word", "lstrip", "rstrip", "normalized")
+    return {"id": id, "content": content, **dict.fromkeys(names, False), "special": True, **flags}
 
 
 @pytest.mark.parametrize("merges", [["a b"], [["a", "b"]]])
@@ -40,8 +45,8 @@ def test_merges_as_strings_and_as_pairs(merges: list[Any]) -> None:
         ({"merges": [["a", 1]]}, r"merges\[0\]"),
         ({"merges": [["a", "z"]]}, r"merges\[0\] .* 'z' is no token"),
         ({"merges": [["b", "a"]]}, r"merges\[0\] .* 'ba' is no token"),
-        ({"vocab": {"a": 0, "b": 0}}, "id 0 is used twice in the vocab, by 'a' and 'b'"),
-        ({"vocab": {"a": None}}, "the id of 'a' in the vocab is None"),
+        ({"vocab": {"a": 0, "b": 0}}, "id 0 is used twice, by 'a' and 'b'"),
+        ({"vocab": {"a": None}}, "the id of 'a' is None"),
         ({"unk_token": "<unk>"}, "the unk_token '<unk>' is not in the vocab"),
         ({"merges": None}, "merges: must be a list, not null"),
         ({"byte_fallback": "yes"}, "byte_fallback: must be true or false, not a string"),
@@ -91,7 +96,7 @@ def test_what_a_spec_cannot_express_is_refused(tree: dict[str, Any], message: st
 )
 def test_bad_json_is_named(data: bytes, message: str) -> None:
     with pytest.raises(bc.errors.FormatError, match=f"tokenizer.json.*{message}"):
-        bc.converters.huggingface.spec_of(parse(data, "tokenizer.json"), {})
+        bc.converters.huggingface.spec_of(parse(data, "tokenizer.json"))
 
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
@@ -109,7 +114,9 @@ def test_a_prefix_of_inner_subwords_is_dropped_from_what_merges_make() -> None:
 
 def test_an_added_token_that_contradicts_the_vocab() -> None:
     tree = {**model(), "added_tokens": [{"id": 7, "content": "ab", "special": True}]}
-    with pytest.raises(bc.errors.FormatError, match="'ab' has id 7 but the vocab says 3"):
+    with pytest.raises(
+        bc.errors.FormatError, match="'ab' has the id 7, but tokenizers reads it as 3"
+    ):
         read_json(tree)
 
 
@@ -135,11 +142,15 @@ def test_byte_level_tokens_decode_as_bytes_without_a_decoder() -> None:
 
 
 def test_specials_are_told_apart_from_the_bytes_they_are_spelled_like() -> None:
-    tok = read_json({
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
-        "added_tokens": [{"id": 256, "content": "Ġx", "special": True}],
+    tree = {
+        "version": "1.0",
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
+        "added_tokens": [added("Ġx", 256)],
         "model": {"vocab": {to_characters(bytes([b])): b for b in range(256)}, "merges": []},
-    })  # fmt: skip
-    assert tok.encode("Ġx", allowed_special="all") == [256]
-    assert tok.decode([256]) == "Ġx"
+    }  # fmt: skip
+    tok = read_json(tree)
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(tree))
+    assert tok.encode("Ġx", allowed_special="all") == theirs.encode("Ġx").ids == [256]
+    assert tok.decode([256]) == theirs.decode([256], skip_special_tokens=False) == " x"
     assert tok.encode(" x") == [32, 120]

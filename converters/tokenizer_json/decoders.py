@@ -2,10 +2,18 @@
 
 from typing import Any
 
-from ...spec import DecoderStep
+from ...spec import DecoderStep, TokenizerSpec
 from ..json_tree import Node
 
-__all__ = ["read", "write"]
+__all__ = ["losses", "read", "write"]
+
+_BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": True,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+_JOIN = (DecoderStep("join", content=" "),)  # what tokenizers does without a decoder
 
 
 def read(node: Node | None, *, byte_level: bool) -> tuple[DecoderStep, ...]:
@@ -15,17 +23,13 @@ def read(node: Node | None, *, byte_level: bool) -> tuple[DecoderStep, ...]:
     bytes: a missing decoder is an oversight there.
     """
     if node is None:
-        return () if byte_level else (DecoderStep("join", content=" "),)
-    if byte_level:
-        _expect_byte_level(node)
-        return ()
-    return _steps(node)
-
-
-def _expect_byte_level(node: Node) -> None:
-    kind = node.get("type", str)
-    if kind not in ("ByteLevel", "BPEDecoder"):
-        raise node.unsupported(f"the decoder {kind} with the pre-tokenizer ByteLevel")
+        return () if byte_level else _JOIN
+    steps = _steps(node)
+    if not byte_level:
+        return steps
+    if steps != (DecoderStep("byte_level"),):
+        raise node.unsupported(f"the decoder {node.value['type']} with the pre-tokenizer ByteLevel")
+    return ()
 
 
 def _steps(node: Node) -> tuple[DecoderStep, ...]:
@@ -71,18 +75,17 @@ def _steps(node: Node) -> tuple[DecoderStep, ...]:
 def write(steps: tuple[DecoderStep, ...], *, byte_level: bool) -> dict[str, Any] | None:
     """The section for some steps."""
     if byte_level:
-        return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
-                "use_regex": True}  # fmt: skip
-    if not steps or steps == (DecoderStep("join", content=" "),):
+        return _BYTE_LEVEL
+    if steps == _JOIN:
         return None
-    written = [_write_step(step) for step in steps]
+    written = [_write_step(step) for step in steps or (DecoderStep("fuse"),)]
     return written[0] if len(written) == 1 else {"type": "Sequence", "decoders": written}
 
 
 def _write_step(step: DecoderStep) -> dict[str, Any]:
     match step.kind:
         case "byte_level":
-            return {"type": "ByteLevel"}
+            return _BYTE_LEVEL
         case "byte_fallback":
             return {"type": "ByteFallback"}
         case "replace":
@@ -102,3 +105,12 @@ def _write_step(step: DecoderStep) -> dict[str, Any]:
                     "split": True}  # fmt: skip
         case _:
             return {"type": "Fuse"}
+
+
+def losses(spec: TokenizerSpec) -> list[str]:
+    """What the section cannot hold."""
+    if spec.byte_level and spec.decoder:
+        return ["a decoder of tokens that are bytes"]
+    if spec.decoder != _JOIN and any(step.kind == "join" for step in spec.decoder):
+        return ["a decoder that puts something between tokens"]
+    return []

@@ -53,7 +53,7 @@ def read(node: Node | None) -> PostProcessor:
 def _id(node: Node, key: str) -> int:
     """The id in a `["<s>", 0]`."""
     value = node.get(key, list)
-    if len(value) != 2 or not isinstance(value[1], int):
+    if len(value) != 2 or not isinstance(value[1], int) or isinstance(value[1], bool):
         raise node.error(f"{key!r} must be a token and its id, not {value!r}")
     return value[1]
 
@@ -83,10 +83,7 @@ def _items(node: Node, key: str) -> tuple[TemplateItem, ...]:
             continue
         if specials is None or text not in specials.value:
             raise part.error(f"{text!r} is not in special_tokens")
-        for id in specials.child(text).get("ids", list):
-            if not isinstance(id, int):
-                raise part.error(f"the ids of {text!r} must be integers")
-            items.append(TemplateItem(id, type_id))
+        items += [TemplateItem(id, type_id) for id in specials.child(text).items("ids", int)]
     return tuple(items)
 
 

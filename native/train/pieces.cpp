@@ -99,16 +99,24 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
         });
 }
 
+namespace {
+
+struct TooMany : std::overflow_error {
+    TooMany() : std::overflow_error("the counts add up to more than 2^64 bytes of text") {}
+};
+
+}  // namespace
+
 void PieceCounter::add_piece(Bytes piece, uint64_t count) {
     uint64_t weight;
-    if (__builtin_mul_overflow(count, piece.size(), &weight)) weight = UINT64_MAX;
+    if (__builtin_mul_overflow(count, piece.size(), &weight)) throw TooMany();
     add_weight(weight);
     tables_[0]->add(piece, count, position_++);
 }
 
 void PieceCounter::add_weight(uint64_t bytes) {
     if (__builtin_add_overflow(weight_, bytes, &weight_))
-        throw std::overflow_error("the counts add up to more than 2^64 bytes of text");
+        throw TooMany();
 }
 
 const CountTable& PieceCounter::table() {
