@@ -12,8 +12,18 @@ unicode_version: str = '16.0.0'
 def scanners() -> list[str]:
     """Names of the native scanners."""
 
-def piece_ends(text: object, scanner: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """Byte offsets of the ends of a text's pieces."""
+def scanner_versions() -> list[str]:
+    """
+    Versions of the scanners that this processor can run, the fastest first.
+    """
+
+def use_scanner_version(version: str) -> None:
+    """Chooses one of them, for tests: all give the same."""
+
+def piece_ends(text: object, scanner: str, by_line: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Byte offsets of the ends of a text's pieces, or of the pieces of its lines.
+    """
 
 def category_names() -> str:
     """

@@ -1,6 +1,8 @@
 """Native scanners against the regexes they stand for."""
 
 import random
+import re
+from collections.abc import Iterator
 
 import pytest
 import reference
@@ -75,9 +77,9 @@ POOL = (
 )
 
 
-def scan(name: str, text: str | bytes) -> list[bytes]:
+def scan(name: str, text: str | bytes, *, by_line: bool = False) -> list[bytes]:
     data = text.encode() if isinstance(text, str) else text
-    ends = _core.piece_ends(data, name).tolist()
+    ends = _core.piece_ends(data, name, by_line).tolist()
     return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
 
 
@@ -101,12 +103,38 @@ def test_equals_the_regex_on_any_text(name: str, text: str) -> None:
     assert scan(name, text) == by_regex(name, text)
 
 
+@pytest.fixture(params=_core.scanner_versions())
+def version(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each version of the scanners that this processor can run."""
+    _core.use_scanner_version(request.param)
+    yield request.param
+    _core.use_scanner_version(_core.scanner_versions()[0])
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_equals_the_regex_on_long_random_text(name: str) -> None:
+def test_equals_the_regex_on_long_random_text(name: str, version: str) -> None:
+    """Few kinds of characters at a time: some make the scanner go on character by character."""
     rng = random.Random(0)
     for _ in range(300):
-        text = "".join(rng.choices(POOL, k=rng.randrange(400)))
+        pool = rng.sample(POOL, k=rng.choice([2, 4, 8, 16, len(POOL)]))
+        text = "".join(rng.choices(pool, k=rng.randrange(1600)))
         assert scan(name, text) == by_regex(name, text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lines_are_texts_of_their_own(name: str, version: str) -> None:
+    rng = random.Random(4)
+    for _ in range(200):
+        pool = ["\n", "\r\n", *rng.sample(POOL, k=rng.choice([2, 4, 8, len(POOL)]))]
+        text = "".join(rng.choices(pool, k=rng.randrange(1200)))
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+        expected = [piece for line in lines for piece in by_regex(name, line)]
+        assert scan(name, text, by_line=True) == expected, text
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no version .* named 'mmx'"):
+        _core.use_scanner_version("mmx")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,7 +212,7 @@ LENGTHS = [1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_of_one_class_with_neighbours(name: str) -> None:
+def test_runs_of_one_class_with_neighbours(name: str, version: str) -> None:
     for run in RUNS:
         for length in LENGTHS:
             body = run * length

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "../encode/encoder.h"
+#include "../scan/kernels.h"
 #include "common.h"
 
 using namespace bpe;
@@ -26,19 +27,28 @@ NB_MODULE(_core, m) {
         for (const Scanner& s : scanners()) names.emplace_back(s.name);
         return names;
     }, "Names of the native scanners.");
+    m.def("scanner_versions", [] {
+        std::vector<std::string> names;
+        for (const scan::Kernels& k : scan::all_kernels())
+            if (k.supported()) names.emplace_back(k.name);
+        return names;
+    }, "Versions of the scanners that this processor can run, the fastest first.");
+    m.def("use_scanner_version", &scan::use_kernels, "version"_a,
+          "Chooses one of them, for tests: all give the same.");
     m.def("piece_ends",
-          [](nb::handle text, std::string_view name) {
+          [](nb::handle text, std::string_view name, bool by_line) {
               const Text bytes(text);
               std::vector<int64_t> ends;
               {
                   const nb::gil_scoped_release released;
                   for_each_piece(
-                      scanner(name), bytes,
+                      scanner(name), bytes, by_line,
                       [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
                       [](size_t) {});
               }
               return to_array(std::move(ends));
-          }, "text"_a, "scanner"_a, "Byte offsets of the ends of a text's pieces.");
+          }, "text"_a, "scanner"_a, "by_line"_a = false,
+          "Byte offsets of the ends of a text's pieces, or of the pieces of its lines.");
     m.def("category_names", [] { return std::string(unicode::kCategories); },
           "The general categories, separated by spaces, in the order of their numbers.");
     m.def("categories", [] {

@@ -16,7 +16,7 @@ void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
     const auto on_text = [&](size_t begin, size_t end) {
         const Bytes segment = text.subspan(begin, end - begin);
         for_each_piece(
-            scan_, segment,
+            scan_, segment, false,
             [&](size_t from, size_t to) {
                 encode_piece(segment.subspan(from, to - from), begin + from, worker, ids, spans);
             },

@@ -8,8 +8,8 @@
 //     (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*
 //     |\s*[\r\n]+|\s+(?!\S)|\s+
 // qwen2: llama3 with \p{N} instead of \p{N}{1,3}.
-#include "classes.h"
 #include "patterns.h"
+#include "runs.h"
 
 namespace bpe::scan {
 namespace {
@@ -34,24 +34,53 @@ size_t word_end(Bytes text, size_t at) {
 }
 
 template <int digits, bool keeps_final_space>
-size_t piece_end(Bytes text, size_t at) {
-    if (const size_t end = word_end<digits>(text, at)) return end;
-    if (keeps_final_space && run_end(text, at, Class::space) == text.size()) return text.size();
-    return line_end_or_space_end(text, at);
-}
+struct Cl100k {
+    static size_t piece_end(Bytes text, size_t at) {
+        if (const size_t end = word_end<digits>(text, at)) return end;
+        if (keeps_final_space && run_end(text, at, Class::space) == text.size()) return text.size();
+        return line_end_or_space_end(text, at);
+    }
+
+    static bool find_starts(const Window& w, Window::Mask& starts) {
+        if (digits > 1 && w.wide_categories & kNumbers) return false;  // counted in characters
+        const Others others(w, w.line_ends);
+        starts = others.starts;
+        uint64_t apostrophes = 0;
+        for (size_t i = 1; i <= w.blocks; ++i) {
+            const uint64_t words = w.letters[i] & ~w.after(w.letters, i) & ~prefix_before(w, others, i);
+            starts[i] |= (words & ~w.tails[i]) | (digits == 1 ? w.numbers[i] & ~w.tails[i] : 0);
+            apostrophes |= w.apostrophes[i] & others.starts[i];
+        }
+        if (digits > 1) cut_numbers(w, starts);
+        cut_spaces(w, others, keeps_final_space, starts);
+        if (apostrophes) cut_contractions(w, others.starts, starts);
+        return true;
+    }
+
+private:
+    // A contraction starts with an apostrophe that starts a piece, and what follows starts anew.
+    // The letter after the apostrophe has no start of its own: the apostrophe is its prefix.
+    static void cut_contractions(const Window& w, const Window::Mask& others, Window::Mask& starts) {
+        for (size_t i = 1; i <= w.blocks; ++i)
+            for_each_bit(w.apostrophes[i] & others[i], i, [&](size_t at) {
+                const size_t length = contraction_ignoring_case(w.text, at);
+                if (length && at + length < w.size) set(starts, at + length);
+            });
+    }
+};
 
 }  // namespace
 
-size_t cl100k(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    return scan_by_piece<piece_end<3, true>>(text, at, ends, capacity);
+size_t cl100k(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    return scan_by_window<Cl100k<3, true>>(text, at, by_line, ends);
 }
 
-size_t llama3(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    return scan_by_piece<piece_end<3, false>>(text, at, ends, capacity);
+size_t llama3(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    return scan_by_window<Cl100k<3, false>>(text, at, by_line, ends);
 }
 
-size_t qwen2(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    return scan_by_piece<piece_end<1, false>>(text, at, ends, capacity);
+size_t qwen2(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    return scan_by_window<Cl100k<1, false>>(text, at, by_line, ends);
 }
 
 }  // namespace bpe::scan

@@ -1,8 +1,8 @@
 //     [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //     |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //     |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
-#include "classes.h"
 #include "patterns.h"
+#include "runs.h"
 
 namespace bpe::scan {
 namespace {
@@ -52,22 +52,77 @@ size_t word_end(Bytes text, size_t at) {
     return end > at ? end : 0;
 }
 
-size_t piece_end(Bytes text, size_t at) {
-    if (const size_t end = word_end(text, at))
-        return end + (end < text.size() ? contraction_ignoring_case(text, end) : 0);
-    const Classified first = classified_at(text, at);
-    if (first.kind == Class::number) return number_end(text, at, 3);
-    const size_t start = text[at] == ' ' ? at + 1 : at;
-    size_t end = run_end(text, start, Class::other);
-    if (end == start) return line_end_or_space_end(text, at);
-    while (end < text.size() && (is_line_end(text[end]) || text[end] == '/')) ++end;
-    return end;
-}
+struct O200k {
+    static size_t piece_end(Bytes text, size_t at) {
+        if (const size_t end = word_end(text, at))
+            return end + (end < text.size() ? contraction_ignoring_case(text, end) : 0);
+        const Classified first = classified_at(text, at);
+        if (first.kind == Class::number) return number_end(text, at, 3);
+        const size_t start = text[at] == ' ' ? at + 1 : at;
+        size_t end = run_end(text, start, Class::other);
+        if (end == start) return line_end_or_space_end(text, at);
+        while (end < text.size() && (is_line_end(text[end]) || text[end] == '/')) ++end;
+        return end;
+    }
+
+    static bool find_starts(Window& w, Window::Mask& starts) {
+        if (w.wide_categories & kNumbers) return false;  // counted in characters
+        if (w.wide_categories & (kMarks | set_of(Lm, Lo)) && !join_marks(w)) return false;
+        Window::Mask closers;
+        for (size_t i = 0; i <= w.blocks + 1; ++i) closers[i] = w.line_ends[i] | w.slashes[i];
+        const Others others(w, closers);
+        starts = others.starts;
+        uint64_t suffixes = 0, lower_before = 0;
+        for (size_t i = 1; i <= w.blocks; ++i) {
+            const uint64_t after_letters = w.after(w.letters, i);
+            const uint64_t words = w.letters[i] & ~after_letters & ~prefix_before(w, others, i);
+            const uint64_t lower = w.letters[i] & ~w.uppers[i];
+            const uint64_t humps = w.uppers[i] & (lower << 1 | lower_before) & ~w.breaks[i];
+            lower_before = lower >> 63;
+            starts[i] |= (words | humps) & ~w.tails[i];
+            suffixes |= w.apostrophes[i] & after_letters;
+        }
+        cut_numbers(w, starts);
+        cut_spaces(w, others, false, starts);
+        if (suffixes) join_suffixes(w, starts);
+        return true;
+    }
+
+private:
+    // Makes marks that follow a letter letters. False if there are others, which may be a prefix or
+    // belong to a run of other characters; and if an upper character follows a caseless one, where
+    // the cut depends on what comes behind.
+    static bool join_marks(Window& w) {
+        for (size_t i = 1; i <= w.blocks; ++i) {
+            w.letters[i] |= w.marks[i];
+            w.caseless[i] |= w.marks[i];
+        }
+        for (size_t i = 1; i <= w.blocks; ++i) {
+            if (w.marks[i] & ~w.tails[i] & ~w.after(w.letters, i)) return false;
+            if (w.uppers[i] & ~w.tails[i] & w.after(w.caseless, i)) return false;
+        }
+        return true;
+    }
+
+    // A contraction right behind a word belongs to it, and what follows starts anew: a second
+    // contraction as well.
+    static void join_suffixes(const Window& w, Window::Mask& starts) {
+        size_t end = 0;  // of the last contraction
+        for (size_t i = 1; i <= w.blocks; ++i)
+            for_each_bit(w.apostrophes[i] & w.after(w.letters, i), i, [&](size_t at) {
+                const size_t length = contraction_ignoring_case(w.text, at);
+                if (length == 0 || at == end) return;
+                end = at + length;
+                for (size_t k = at; k < end; ++k) clear(starts, k);
+                if (end < w.size) set(starts, end);
+            });
+    }
+};
 
 }  // namespace
 
-size_t o200k(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    return scan_by_piece<piece_end>(text, at, ends, capacity);
+size_t o200k(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    return scan_by_window<O200k>(text, at, by_line, ends);
 }
 
 }  // namespace bpe::scan

@@ -5,10 +5,10 @@
 
 namespace bpe::scan {
 
-size_t gpt2(Bytes text, size_t& at, size_t* ends, size_t capacity);
-size_t cl100k(Bytes text, size_t& at, size_t* ends, size_t capacity);
-size_t llama3(Bytes text, size_t& at, size_t* ends, size_t capacity);
-size_t qwen2(Bytes text, size_t& at, size_t* ends, size_t capacity);
-size_t o200k(Bytes text, size_t& at, size_t* ends, size_t capacity);
+size_t gpt2(Bytes text, size_t& at, bool by_line, size_t* ends);
+size_t cl100k(Bytes text, size_t& at, bool by_line, size_t* ends);
+size_t llama3(Bytes text, size_t& at, bool by_line, size_t* ends);
+size_t qwen2(Bytes text, size_t& at, bool by_line, size_t* ends);
+size_t o200k(Bytes text, size_t& at, bool by_line, size_t* ends);
 
 }  // namespace bpe::scan

@@ -9,9 +9,9 @@ namespace bpe {
 namespace {
 
 // No split: the whole text is one piece.
-size_t whole(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    if (at == text.size() || capacity == 0) return 0;
-    ends[0] = at = text.size();
+size_t whole(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    if (at == text.size()) return 0;
+    ends[0] = at = by_line ? line_end(text, at) : text.size();
     return 1;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,12 @@
 
 namespace bpe {
 
-// Writes the ends of the pieces that follow offset `at`, itself a piece's start, and moves `at` to
-// the last of them. Returns how many were written: `capacity`, or fewer at the end of the text.
-using Scan = size_t (*)(Bytes text, size_t& at, size_t* ends, size_t capacity);
+// Writes the ends of pieces that follow offset `at`, itself a piece's start, and moves `at` to the
+// last of them. Returns how many were written: fewer than kScanCapacity, for which there must be
+// room, and none only at the end of the text. `by_line` makes a text of its own of each line, its
+// \n included.
+using Scan = size_t (*)(Bytes text, size_t& at, bool by_line, size_t* ends);
+inline constexpr size_t kScanCapacity = 2048;
 
 struct Scanner {
     std::string_view name;
@@ -30,12 +34,12 @@ Scan scanner(std::string_view name);
 // Calls `sink(begin, end)` with the byte offsets of every piece of the text, in order, and
 // `progress(bytes)` now and then with the bytes gone through since the last call.
 template <class Sink, class Progress>
-void for_each_piece(Scan scan, Bytes text, Sink&& sink, Progress&& progress) {
-    size_t ends[256];
+void for_each_piece(Scan scan, Bytes text, bool by_line, Sink&& sink, Progress&& progress) {
+    size_t ends[kScanCapacity];
     size_t at = 0, begin = 0;
     while (at < text.size()) {
         const size_t from = at;
-        const size_t count = scan(text, at, ends, 256);
+        const size_t count = scan(text, at, by_line, ends);
         for (size_t i = 0; i < count; ++i) {
             sink(begin, ends[i]);
             begin = ends[i];
@@ -44,12 +48,10 @@ void for_each_piece(Scan scan, Bytes text, Sink&& sink, Progress&& progress) {
     }
 }
 
-// A scanner made of a function that finds the end of the piece at an offset.
-template <size_t (*piece_end)(Bytes, size_t)>
-size_t scan_by_piece(Bytes text, size_t& at, size_t* ends, size_t capacity) {
-    size_t count = 0;
-    while (count < capacity && at < text.size()) ends[count++] = at = piece_end(text, at);
-    return count;
+// The end of the line at an offset, its \n included.
+inline size_t line_end(Bytes text, size_t at) {
+    const void* newline = std::memchr(text.data() + at, '\n', text.size() - at);
+    return newline ? static_cast<const uint8_t*>(newline) - text.data() + 1 : text.size();
 }
 
 }  // namespace bpe

@@ -32,30 +32,36 @@ CountTable::Key CountTable::key_of(Bytes text, size_t begin, size_t length) {
     return key;
 }
 
-void CountTable::add_pieces(Bytes text, size_t begin, const size_t* ends, size_t count,
+void CountTable::add_pieces(Bytes text, size_t begin, std::span<const size_t> ends,
                             uint64_t order) {
     struct Waiting {
         Key key;
         uint64_t hash, order;
     };
+    // All slots of a batch are requested before the first is looked at: cache misses overlap.
+    constexpr size_t kBatch = 64;
     Waiting waiting[kBatch];
-    size_t size = 0;
-    reserve(count);
-    const size_t mask = slots_.size() - 1;
-    for (size_t i = 0; i < count; ++i) {
-        const size_t length = ends[i] - begin;
-        if (length <= kShort) {
-            const Key key = key_of(text, begin, length);
-            const uint64_t hash = hash_of(key);
-            __builtin_prefetch(&slots_[hash & mask], 1);
-            waiting[size++] = {key, hash, order + begin};
-        } else {
-            add_long(text.subspan(begin, length), 1, order + begin);
+    while (!ends.empty()) {
+        const auto batch = ends.first(std::min(kBatch, ends.size()));
+        ends = ends.subspan(batch.size());
+        reserve(batch.size());
+        const size_t mask = slots_.size() - 1;
+        size_t size = 0;
+        for (const size_t end : batch) {
+            const size_t length = end - begin;
+            if (length <= kShort) {
+                const Key key = key_of(text, begin, length);
+                const uint64_t hash = hash_of(key);
+                __builtin_prefetch(&slots_[hash & mask], 1);
+                waiting[size++] = {key, hash, order + begin};
+            } else {
+                add_long(text.subspan(begin, length), 1, order + begin);
+            }
+            begin = end;
         }
-        begin = ends[i];
+        for (size_t i = 0; i < size; ++i)
+            add_short(waiting[i].key, waiting[i].hash, 1, waiting[i].order);
     }
-    for (size_t i = 0; i < size; ++i)
-        add_short(waiting[i].key, waiting[i].hash, 1, waiting[i].order);
 }
 
 void CountTable::add(Bytes piece, uint64_t count, uint64_t order) {

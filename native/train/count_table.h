@@ -16,17 +16,14 @@ namespace bpe {
 // ones lie in a buffer. A piece's order is the place of its first appearance in the text.
 class CountTable {
 public:
-    static constexpr size_t kBatch = 256;
-
     CountTable() : slots_(1 << 12), long_index_(long_pieces_) {}
     CountTable(const CountTable&) = delete;
 
     size_t size() const { return short_count_ + long_pieces_.size(); }
 
-    // Adds consecutive pieces of a text, at most kBatch of them: they start at `begin` and end at
-    // `ends`. `order` is the place of the text's start. Slots are requested for the whole batch
-    // before the first is looked at, so that cache misses overlap.
-    void add_pieces(Bytes text, size_t begin, const size_t* ends, size_t count, uint64_t order);
+    // Adds consecutive pieces of a text, the first of which starts at `begin`. `order` is the place
+    // of the text's start.
+    void add_pieces(Bytes text, size_t begin, std::span<const size_t> ends, uint64_t order);
     // Adds one piece so many times.
     void add(Bytes piece, uint64_t count, uint64_t order);
     void add(const CountTable& other);

@@ -52,24 +52,14 @@ PieceCounter::PieceCounter(CountOptions options)
 
 void PieceCounter::count_document(Bytes document, uint64_t order, CountTable& table,
                                   Beat& beat) const {
-    const auto count_unit = [&](size_t from, size_t to) {
-        const Bytes unit = document.subspan(from, to - from);
-        size_t ends[CountTable::kBatch];
-        for (size_t at = 0; at < unit.size();) {
+    const auto count_text = [&](size_t from, size_t to) {
+        const Bytes text = document.subspan(from, to - from);
+        size_t ends[kScanCapacity];
+        for (size_t at = 0; at < text.size();) {
             const size_t begin = at;
-            const size_t count = options_.scan(unit, at, ends, CountTable::kBatch);
-            table.add_pieces(unit, begin, ends, count, order + from);
+            const size_t count = options_.scan(text, at, options_.by_line, ends);
+            table.add_pieces(text, begin, {ends, count}, order + from);
             beat(at - begin);
-        }
-    };
-    const auto count_text = [&](size_t begin, size_t end) {
-        if (!options_.by_line) return count_unit(begin, end);
-        while (begin < end) {
-            const void* newline = std::memchr(document.data() + begin, '\n', end - begin);
-            const size_t next =
-                newline ? static_cast<const uint8_t*>(newline) - document.data() + 1 : end;
-            count_unit(begin, next);
-            begin = next;
         }
     };
     size_t from = 0;

@@ -1,0 +1,112 @@
+#include "window.h"
+
+#include <cstring>
+
+#include "kernels.h"
+
+namespace bpe::scan {
+namespace {
+
+// Enters the classes of the characters beyond ASCII.
+void classify_wide(Window& w) {
+    w.tails = w.caseless = w.marks = {};
+    uint64_t done = 0;  // bytes of this block that belong to a character of the one before
+    for (size_t i = 1; i <= w.blocks; ++i) {
+        uint64_t left = w.wide[i] & ~done;
+        done = 0;
+        while (left) {
+            const int bit = std::countr_zero(left);
+            const Character c = character_at(w.text, 64 * (i - 1) + bit);
+            const Properties properties = c.properties();
+            const Categories category = set_of(properties.category());
+            const uint64_t run = (uint64_t{1} << c.length) - 1;
+            const uint64_t here = run << bit, next = bit ? run >> (64 - bit) : 0;
+            const auto add = [&](Window::Mask& mask) {
+                mask[i] |= here;
+                mask[i + 1] |= next;
+            };
+            w.wide_categories |= category;
+            if (category & kLetters) {
+                add(w.letters);
+                if (category & set_of(Lu, Lt)) add(w.uppers);
+                if (category & set_of(Lm, Lo)) add(w.caseless);
+            } else if (category & kNumbers) {
+                add(w.numbers);
+            } else if (category & kMarks) {
+                add(w.marks);
+            } else if (properties.space()) {
+                add(w.spaces);
+                w.wide_spaces = true;
+            }
+            w.tails[i] |= (run & ~uint64_t{1}) << bit;
+            w.tails[i + 1] |= next;
+            done = next;
+            left &= ~here;
+        }
+    }
+}
+
+void add_breaks(Window& w) {
+    for (size_t i = 1; i <= w.blocks + 1; ++i)
+        w.breaks[i] = w.newlines[i] << 1 | w.newlines[i - 1] >> 63;
+}
+
+// Starts up to this offset do not depend on the text behind the window: what a run of white space
+// at its end is cut into does, but for the first character and for what a line end has closed.
+size_t certain(const Window& w) {
+    if (w.at_end()) return w.size;
+    size_t limit = 0;
+    for (size_t i = w.blocks; i > 0 && !limit; --i)
+        if (~w.spaces[i]) limit = 64 * i - std::countl_zero(~w.spaces[i]);
+    for (size_t i = w.blocks; 64 * i > limit; --i)
+        if (w.breaks[i]) return std::max<size_t>(limit, 64 * i - 1 - std::countl_zero(w.breaks[i]));
+    return limit;
+}
+
+}  // namespace
+
+void fill_window(Window& w, Bytes text, size_t at, bool by_line) {
+    w.text = text.subspan(at);
+    w.size = std::min(Window::kBytes, w.text.size());
+    const size_t whole = w.size / 64, rest = w.size % 64;
+    w.blocks = whole + (rest > 0);
+    const auto classify = kernels().classify;
+    classify(w.text.data(), 1, whole, w);
+    if (rest) {
+        uint8_t filled[64];
+        std::memset(filled, ' ', 64);
+        std::memcpy(filled, w.text.data() + 64 * whole, rest);
+        classify(filled, 1 + whole, 1, w);
+    }
+    for (auto* mask : {&w.letters, &w.numbers, &w.spaces, &w.blanks, &w.newlines, &w.line_ends,
+                       &w.apostrophes, &w.slashes, &w.uppers})
+        (*mask)[0] = (*mask)[w.blocks + 1] = 0;
+    w.wide_categories = 0;
+    w.wide_spaces = false;
+    uint64_t any_wide = 0;
+    for (size_t i = 1; i <= w.blocks; ++i) any_wide |= w.wide[i];
+    if (any_wide)
+        classify_wide(w);
+    else
+        w.tails = {};
+    if (by_line)
+        add_breaks(w);
+    else
+        w.breaks = {};
+    if (w.at_end()) w.spaces[w.blocks + 1] = ~uint64_t{0};
+}
+
+size_t write_ends(const Window& w, Window::Mask& starts, size_t at, size_t* ends) {
+    const size_t limit = certain(w);
+    for (size_t i = 1; i <= w.blocks; ++i) {
+        const size_t begin = 64 * (i - 1);
+        if (limit < begin + 63) starts[i] &= limit < begin ? 0 : (uint64_t{2} << (limit - begin)) - 1;
+    }
+    starts[1] &= ~uint64_t{1};
+    if (w.size % 64 && w.at_end()) starts[w.blocks] &= (uint64_t{1} << (w.size % 64)) - 1;
+    size_t count = kernels().positions(starts.data() + 1, w.blocks, at, ends);
+    if (w.at_end()) ends[count++] = at + w.size;
+    return count;
+}
+
+}  // namespace bpe::scan
