@@ -12,17 +12,20 @@ from pkgutil import extend_path
 __path__ = extend_path(__path__, __name__)
 
 from . import converters, errors
+from .counting import PieceCounts, count
 from .spec import TokenizerSpec
 from .tokenizer import TokenArrays, Tokenizer, load
 from .training import train
 from .verify import convert
 
 __all__ = [
+    "PieceCounts",
     "TokenArrays",
     "Tokenizer",
     "TokenizerSpec",
     "convert",
     "converters",
+    "count",
     "errors",
     "load",
     "train",

@@ -39,7 +39,7 @@ def first_invalid(text: object) -> int:
     """
 
 class Encoder:
-    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: str, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes) -> None: ...
+    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: str, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
 
     def encode(self, text: object, enabled: bytes) -> list[int]: ...
 
@@ -79,18 +79,43 @@ def all_pairs(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(N
     """Rows (left, right, merged) by merged, left, right."""
 
 class PieceCounter:
-    def __init__(self, scanner: str, specials: Sequence[bytes], by_line: bool) -> None: ...
+    def __init__(self, scanner: str, specials: Sequence[bytes], by_line: bool, memory_limit: int | None = None) -> None: ...
 
     def add(self, documents: object, threads: int, progress: object | None = None) -> None: ...
 
-    def add_piece(self, piece: bytes, count: int) -> None: ...
+    def add_column(self, data: object, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None = None) -> None:
+        """Documents that lie in one buffer, each from one offset to the next."""
+
+    def add_pieces(self, blob: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Pieces that were cut elsewhere."""
+
+    def last_cut(self, text: object) -> int:
+        """
+        The last offset where a text may be cut whatever follows it; 0 if none.
+        """
 
     def __len__(self) -> int: ...
 
-    def items(self) -> list[tuple[bytes, int]]:
-        """Pieces in the order of their first appearance, with their counts."""
+    @property
+    def total_bytes(self) -> int: ...
 
-def train(counter: PieceCounter, tie_break: str, byte_order: bytes, merges: int, min_frequency: int, max_token_length: int, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+    @property
+    def forgotten(self) -> int: ...
+
+    def pieces(self) -> tuple[bytes, NDArray[numpy.int64], NDArray[numpy.uint64]]:
+        """
+        Pieces in the order of their first appearance: bytes, their ends, counts.
+        """
+
+class TrainOptions:
+    def __init__(self, tie_break: str, merges: int, min_frequency: int = 1, max_token_length: int = 18446744073709551615, first: Sequence[tuple[int, int]] = [], forbids: object | None = None, may_clash: bool = False, threads: int = 1) -> None: ...
+
+def train(counter: PieceCounter, byte_order: bytes, options: TrainOptions, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """
     Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i.
+    """
+
+def train_from(counter: PieceCounter, encoder: Encoder, options: TrainOptions, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+    """
+    The same from the tokens of an encoder on: ids below its size are its own.
     """

@@ -82,6 +82,7 @@ def make_core(spec: TokenizerSpec, scanner: str, contents: Sequence[str]) -> _co
         unknown=spec.unknown,
         prefix=spec.prefix.encode(),
         suffix=spec.suffix.encode(),
+        suffix_apart=spec.suffix_apart,
     )
 
 

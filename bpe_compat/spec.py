@@ -132,7 +132,8 @@ class TokenizerSpec:
 
     `tokens[id]` are the bytes of an id, `b""` if nobody owns it. `merges` holds pairs of ids
     by priority; under `merge_rule="ranks"` (tiktoken) it is empty, and any pair merges whose
-    concatenation is a token, the lowest id first. `metadata` is carried along and compared by
+    concatenation is a token, the lowest id first. `suffix` is part of a piece's last character or,
+    if `suffix_apart`, a symbol of its own behind it. `metadata` is carried along and compared by
     nobody.
 
     Raises `FormatError` if the parts contradict each other.
@@ -156,6 +157,7 @@ class TokenizerSpec:
     unknown: int | None = None
     prefix: str = ""
     suffix: str = ""
+    suffix_apart: bool = False
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template | None = None
     decoder: tuple[DecoderStep, ...] = ()
@@ -245,6 +247,8 @@ def _check_tokens(spec: TokenizerSpec) -> None:
             raise FormatError(f"token {id} is {token!r} but its kind is {kind.value}")
         if kind is TokenKind.NORMAL and seen.setdefault(token, id) != id:
             raise FormatError(f"ids {seen[token]} and {id} are the same token {token!r}")
+    if spec.suffix_apart and (spec.byte_level or spec.suffix.encode() not in seen):
+        raise FormatError("suffix_apart goes with characters and a token for the suffix")
     if spec.unknown is not None and not 0 <= spec.unknown < len(spec.tokens):
         raise FormatError(f"the unknown token's id {spec.unknown} is no token")
 

@@ -1,31 +1,32 @@
-"""Training: checks the arguments, feeds the native counter and trainer, builds the tokenizer."""
+"""Training: checks the arguments, has pieces counted and merged, builds the tokenizer."""
 
 import operator
-import re
 import sys
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from . import _core, pipeline
+from . import _core
+from .alphabets import Affixes, Pairs, SpecialIds, characters_of, continued, cutting_of, laid_out
 from .bytelevel import BYTE_ORDER
-from .errors import FormatError, SpecialTokenError
-from .patterns import resolve, scanner_of
-from .progress import Progress
-from .sources import batches, total_bytes
-from .spec import AddedToken, Split, TokenizerSpec, TokenKind, check_text
-from .texts import all_valid, valid
+from .control import Forbidden, forbids, seed_merges
+from .counting import Cutting, PieceCounts, checked_specials
+from .patterns import resolve
+from .progress import Progress, ProgressCallback
+from .sources import Errors
+from .spec import TokenizerSpec
 from .threads import thread_count
 from .tokenizer import Tokenizer
 
 __all__ = ["train"]
 
 TieBreak = Literal["bytes", "ids", "first"]
-SpecialIds = Literal["first", "after_bytes", "last"]
 _BYTE_ORDERS = {"raw": bytes(range(256)), "gpt2": BYTE_ORDER}
+_SPECIALS = ("<|endoftext|>",)
+_NO_PAIRS: Pairs = np.empty((0, 2), np.uint32)
 
 
 def train(
@@ -33,7 +34,7 @@ def train(
     vocab_size: int,
     *,
     pattern: str | None = "gpt2",
-    special_tokens: Collection[str] = ("<|endoftext|>",),
+    special_tokens: Collection[str] = _SPECIALS,
     tie_break: TieBreak = "bytes",
     byte_order: Literal["raw", "gpt2"] = "raw",
     special_ids: SpecialIds = "last",
@@ -41,22 +42,48 @@ def train(
     max_token_length: int | None = None,
     unit: Literal["document", "line"] = "document",
     text_column: str = "text",
+    errors: Errors = "strict",
+    seed_tokens: Collection[bytes | str] = (),
+    forbid: Forbidden | None = None,
+    extend: Tokenizer | None = None,
+    alphabet: Literal["bytes", "characters"] = "bytes",
+    end_of_word_suffix: str = "",
+    end_of_word: Literal["attached", "separate"] = "attached",
+    continuing_subword_prefix: str = "",
+    unknown_token: str | None = None,
+    memory_limit: int | None = None,
     threads: int | None = None,
-    progress: bool | None = None,
+    progress: bool | ProgressCallback | None = None,
 ) -> Tokenizer:
-    """A byte-level tokenizer of `vocab_size` ids (bytes and special tokens included).
+    """A tokenizer of `vocab_size` ids, the alphabet and special tokens included.
 
-    `sources`: a path; a list of paths; an iterable of texts (`str`, or `bytes` of UTF-8) or of rows
-    with `text_column`, such as a `datasets.Dataset`; or a mapping of pieces to counts. `pattern` is
-    a name of `patterns.PATTERNS`, a regex, or None for no split. Special tokens are cut out of the
-    text and take part in no merge. `unit="line"` splits after each newline first.
+    `sources`: a path, a folder or a glob (text, .jsonl or .parquet, also .gz, .zst, .xz, .bz2); a
+    list of paths; an iterable of texts (`str`, or `bytes` of UTF-8) or of rows with `text_column`;
+    a `datasets.Dataset` or `IterableDataset`; Arrow data; a binary stream; a mapping of pieces to
+    counts; or `PieceCounts`, whose pattern, special tokens and unit then hold. `pattern` is a name
+    of `patterns.PATTERNS`, a regex, or None for no split. Special tokens are cut out of the text
+    and take part in no merge. `unit="line"` splits after each newline first. `errors` says what
+    becomes of bytes that are no UTF-8: "strict" names the first, "replace" makes each ill-formed
+    sequence U+FFFD, "bytes" keeps each byte as a character of no class.
 
     Of pairs with equal counts, `tie_break="bytes"` merges the one with the greatest bytes (left,
     then right; the rule of Stanford's CS336), `"ids"` the one with the lowest ids (Hugging Face
     with `byte_order="gpt2"` and `special_ids="first"`; rustbpe with the defaults), `"first"` the
     one that occurs first (minbpe). A pair must occur `min_frequency` times; `max_token_length`
-    counts bytes. The result does not depend on `threads`. `progress` shows bars on stderr; None
-    means on a terminal only.
+    counts bytes.
+
+    `seed_tokens` get ids before all others, with the tokens that lead to each from left to right.
+    `forbid` names tokens never to make: a collection of them, or a regex that matches them whole.
+    `extend` goes on from a tokenizer: its ids, merges, pattern and special tokens stay.
+
+    `alphabet="characters"` starts from the characters of the text instead of bytes, in the order of
+    their code points; others become `unknown_token`, if there is one. Then the last character of a
+    piece may carry `end_of_word_suffix`, or be followed by it as a symbol of its own
+    (`end_of_word="separate"`), and all but the first `continuing_subword_prefix`.
+
+    The result depends neither on `threads` nor on how the text is cut into blocks. `memory_limit`
+    is that of `count`. `progress` shows bars on stderr, None on a terminal only; or it is called
+    and told the stage, how much is done and how much there is (None: not known).
 
     Raises `ValueError` for arguments that contradict each other, `FormatError` for bad sources.
     Warns if the pairs run out before the vocabulary is full.
@@ -65,51 +92,168 @@ def train(
     >>> [tok.spec.tokens[id] for id in tok.encode("aaabdaaabac")]
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
-    specials = _checked_specials(special_tokens)
+    specials = checked_specials(special_tokens)
     vocab_size = _checked_number("vocab_size", vocab_size)
     min_frequency = _checked_number("min_frequency", min_frequency)
     if max_token_length is not None:
         max_token_length = _checked_number("max_token_length", max_token_length)
-    _check_choices(tie_break, byte_order, special_ids, unit)
-    if vocab_size < 256 + len(specials):
+    affixes = Affixes(end_of_word_suffix, end_of_word, continuing_subword_prefix)
+    _check_choices(tie_break, byte_order, special_ids, unit, alphabet, end_of_word)
+    _check_together(alphabet, affixes, unknown_token, extend, seed_tokens, specials)
+    if extend is None:
+        cutting = Cutting(resolve(pattern), specials, unit == "line")
+    else:
+        cutting = cutting_of(extend.spec, by_line=unit == "line")
+    if extend is None and alphabet == "bytes":
+        _check_size(vocab_size, 256, specials)
+    if isinstance(sources, PieceCounts):
+        counts = sources
+        _check_counts(counts, cutting, free=extend is None)
+    else:
+        counts = PieceCounts(cutting, memory_limit).add(
+            sources, text_column=text_column, errors=errors, threads=threads, progress=progress
+        )
+    options = {
+        "tie_break": tie_break,
+        "min_frequency": min_frequency,
+        "max_token_length": sys.maxsize if max_token_length is None else max_token_length,
+        "forbids": forbids(forbid),
+        "threads": thread_count(threads),
+    }
+    merging = _Merging(counts, vocab_size, special_ids, options, progress)
+    if extend is not None:
+        return Tokenizer(merging.from_tokenizer(extend))
+    if alphabet == "characters":
+        return Tokenizer(merging.from_characters(affixes, unknown_token))
+    return Tokenizer(merging.from_bytes(_BYTE_ORDERS[byte_order], seed_tokens))
+
+
+@dataclass(frozen=True)
+class _Merging:
+    """Training from counts, by what it starts from."""
+
+    counts: PieceCounts
+    vocab_size: int
+    special_ids: SpecialIds
+    options: dict[str, Any]
+    progress: bool | ProgressCallback | None
+
+    @property
+    def specials(self) -> tuple[str, ...]:
+        return self.counts.cutting.special_tokens
+
+    def from_bytes(self, order: bytes, seeds: Collection[bytes | str]) -> TokenizerSpec:
+        symbols = [bytes([byte]) for byte in order]
+        first = seed_merges(seeds, symbols)
+        _check_size(self.vocab_size, 256, self.specials, len(first))
+
+        def native(options: _core.TrainOptions, report: Any) -> Pairs:
+            return _core.train(self.counts.core, order, options, report)
+
+        taken = 256 + len(self.specials)
+        pairs = self._merge(native, taken, first=first, may_clash=bool(first))
+        splits = self.counts.cutting.splits
+        return laid_out(symbols, pairs, self.specials, self.special_ids, splits=splits)
+
+    def from_characters(self, affixes: Affixes, unknown: str | None) -> TokenizerSpec:
+        symbols = characters_of((piece for piece, _ in self.counts.items()), affixes)
+        specials = self.specials
+        if unknown is not None and unknown not in specials:
+            specials = (unknown, *specials)
+        _check_size(self.vocab_size, len(symbols), specials)
+        common = {"splits": self.counts.cutting.splits, **affixes.fields}
+        start = Tokenizer(laid_out(symbols, _NO_PAIRS, (), "last", **common)).engine.core
+
+        def native(options: _core.TrainOptions, report: Any) -> Pairs:
+            return _core.train_from(self.counts.core, start, options, report)
+
+        taken = len(symbols) + len(specials)
+        pairs = self._merge(native, taken, may_clash=bool(affixes.prefix or affixes.suffix))
+        return laid_out(symbols, pairs, specials, self.special_ids, unknown, **common)
+
+    def from_tokenizer(self, old: Tokenizer) -> TokenizerSpec:
+        taken = old.spec.vocab_size
+        if self.vocab_size < taken:
+            raise ValueError(f"vocab_size is {self.vocab_size}, but there are {taken} ids already")
+
+        def native(options: _core.TrainOptions, report: Any) -> Pairs:
+            return _core.train_from(self.counts.core, old.engine.core, options, report)
+
+        return continued(old.spec, self._merge(native, taken, may_clash=True))
+
+    def _merge(
+        self,
+        native: Callable[[_core.TrainOptions, Any], Pairs],
+        taken: int,
+        *,
+        first: Collection[tuple[int, int]] = (),
+        may_clash: bool,
+    ) -> Pairs:
+        """Calls the native trainer for all ids that are not taken."""
+        wanted = self.vocab_size - taken
+        with Progress(self.progress, "merging", wanted, "merge") as bar:
+            options = _core.TrainOptions(
+                merges=wanted, first=list(first), may_clash=may_clash, **self.options
+            )
+            pairs = native(options, bar.report)
+            bar.finish(len(pairs))
+        if len(pairs) < wanted:
+            warnings.warn(
+                f"the text has only {len(pairs)} pairs to merge, not {wanted}: the vocabulary has "
+                f"{taken + len(pairs)} ids instead of {self.vocab_size}",
+                stacklevel=4,
+            )
+        return pairs
+
+
+def _check_size(vocab_size: int, symbols: int, specials: Collection[str], merges: int = 0) -> None:
+    least = symbols + len(specials) + merges
+    if vocab_size < least:
+        what = "bytes" if symbols == 256 else "characters"
+        seeds = f", {merges} merges of seed tokens" if merges else ""
         raise ValueError(
-            f"vocab_size is {vocab_size} but must be at least {256 + len(specials)}: 256 bytes and "
-            f"{len(specials)} special tokens"
+            f"vocab_size is {vocab_size} but must be at least {least}: {symbols} {what} and "
+            f"{len(specials)} special tokens{seeds}"
         )
-    splits = resolve(pattern)
-    counter = _count(sources, splits, specials, unit, text_column, threads, progress)
-    wanted = vocab_size - 256 - len(specials)
-    with Progress(progress, "merging", wanted, "merge") as bar:
-        pairs = _core.train(
-            counter,
-            tie_break,
-            _BYTE_ORDERS[byte_order],
-            wanted,
-            min_frequency,
-            sys.maxsize if max_token_length is None else max_token_length,
-            bar.report,
-        )
-        bar.finish(len(pairs))
-    if len(pairs) < wanted:
-        warnings.warn(
-            f"the text has only {len(pairs)} pairs to merge, not {wanted}: the vocabulary has "
-            f"{256 + len(specials) + len(pairs)} ids instead of {vocab_size}",
-            stacklevel=2,
-        )
-    return Tokenizer(_spec(pairs, splits, specials, byte_order, special_ids))
 
 
-def _checked_specials(special_tokens: Collection[str]) -> list[str]:
-    if isinstance(special_tokens, str):
-        raise TypeError("special_tokens must be a collection of str, not one str")
-    specials = list(special_tokens)
-    for token in specials:
-        if not isinstance(token, str) or not token:
-            raise SpecialTokenError(f"a special token must be a non-empty str, not {token!r}")
-        check_text(token)
-        if specials.count(token) > 1:
-            raise SpecialTokenError(f"the special token {token!r} is given twice")
-    return specials
+def _check_counts(counts: PieceCounts, cutting: Cutting, *, free: bool) -> None:
+    """Counts bring pattern, special tokens and unit along; arguments may only repeat them."""
+    unsaid = Cutting(resolve("gpt2"), _SPECIALS, by_line=False)
+    for field in fields(Cutting):
+        given, counted = getattr(cutting, field.name), getattr(counts.cutting, field.name)
+        if given != counted and not (free and given == getattr(unsaid, field.name)):
+            raise ValueError(
+                f"the counts were made with {field.name} {counted!r}, not {given!r}: count again"
+            )
+
+
+def _check_together(
+    alphabet: str,
+    affixes: Affixes,
+    unknown: str | None,
+    extend: Tokenizer | None,
+    seeds: Collection[bytes | str],
+    specials: tuple[str, ...],
+) -> None:
+    if alphabet == "bytes" and (affixes.suffix or affixes.prefix or unknown is not None):
+        raise ValueError(
+            "end_of_word_suffix, continuing_subword_prefix and unknown_token go with "
+            "alphabet='characters': there is a token for every byte"
+        )
+    if alphabet == "characters" and seeds:
+        raise ValueError("seed_tokens go with alphabet='bytes'")
+    if affixes.where == "separate" and not affixes.suffix:
+        raise ValueError("end_of_word='separate' needs an end_of_word_suffix")
+    if extend is None:
+        return
+    if not isinstance(extend, Tokenizer):
+        raise TypeError(f"extend must be a Tokenizer, not {type(extend).__name__}")
+    if alphabet == "characters" or seeds or specials not in (_SPECIALS, ()):
+        raise ValueError(
+            "extend keeps the alphabet and the special tokens of the tokenizer; alphabet, "
+            "seed_tokens and special_tokens cannot be given with it"
+        )
 
 
 def _checked_number(name: str, value: Any) -> int:
@@ -123,111 +267,16 @@ def _checked_number(name: str, value: Any) -> int:
     return number
 
 
-def _check_choices(tie_break: str, byte_order: str, special_ids: str, unit: str) -> None:
+def _check_choices(
+    tie_break: str, byte_order: str, special_ids: str, unit: str, alphabet: str, end_of_word: str
+) -> None:
     for name, value, known in (
         ("tie_break", tie_break, ("bytes", "ids", "first")),
         ("byte_order", byte_order, tuple(_BYTE_ORDERS)),
         ("special_ids", special_ids, ("first", "after_bytes", "last")),
         ("unit", unit, ("document", "line")),
+        ("alphabet", alphabet, ("bytes", "characters")),
+        ("end_of_word", end_of_word, ("attached", "separate")),
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-
-
-def _count(
-    sources: Any,
-    splits: tuple[Split, ...],
-    specials: list[str],
-    unit: str,
-    text_column: str,
-    threads: int | None,
-    progress: bool | None,
-) -> _core.PieceCounter:
-    scanner = scanner_of(splits)
-    encoded = [token.encode() for token in specials]
-    counter = _core.PieceCounter(scanner or "none", encoded, unit == "line")
-    if isinstance(sources, Mapping):
-        for piece, count in sources.items():
-            _add_piece(counter, piece, count)
-        return counter
-    used = thread_count(threads)
-    in_python = None if scanner else PythonCounter(splits, specials, by_line=unit == "line")
-    with Progress(progress, "counting", total_bytes(sources), "B") as bar:
-        for batch in batches(sources, text_column):
-            documents = all_valid(batch)
-            if in_python:
-                in_python.add(documents, counter)
-            else:
-                counter.add(documents, used, bar.report)
-            bar.finish(sum(map(len, documents)))
-    return counter
-
-
-def _add_piece(counter: _core.PieceCounter, piece: Any, count: Any) -> None:
-    """One item of a mapping of pieces to counts; NumPy's integers are integers, too."""
-    is_count = hasattr(count, "__index__") and 0 <= count < 1 << 64
-    if not isinstance(piece, str | bytes) or not is_count:
-        raise FormatError(
-            f"a piece must be str or bytes and its count an int, not {piece!r}: {count!r:.100} "
-            "(of a dictionary of datasets pass one)"
-        )
-    if not piece or not count:
-        return
-    try:
-        counter.add_piece(valid(piece).encode() if isinstance(piece, str) else piece, int(count))
-    except OverflowError as error:
-        raise FormatError(f"{piece!r}: {count}: {error}") from None
-
-
-class PythonCounter:
-    """Counts the pieces of a pattern that has no native scanner."""
-
-    def __init__(self, splits: tuple[Split, ...], specials: list[str], *, by_line: bool) -> None:
-        self._split = pipeline.splitter(splits)
-        longest_first = sorted(specials, key=len, reverse=True)
-        self._specials = re.compile("|".join(map(re.escape, longest_first))) if specials else None
-        self._unit = re.compile(r"[^\n]*\n|[^\n]+") if by_line else re.compile(r"(?s).+")
-
-    def add(self, documents: list[Any], counter: _core.PieceCounter) -> None:
-        """Adds the pieces of some documents to the native counter."""
-        counts: dict[str, int] = {}
-        for document in documents:
-            text = document if isinstance(document, str) else bytes(document).decode()
-            for part in self._specials.split(text) if self._specials else [text]:
-                for unit in self._unit.findall(part):
-                    for piece, _, _ in self._split(unit):
-                        counts[piece] = counts.get(piece, 0) + 1
-        for piece, count in counts.items():
-            counter.add_piece(piece.encode(), count)
-
-
-def _spec(
-    pairs: npt.NDArray[np.uint32],
-    splits: tuple[Split, ...],
-    specials: list[str],
-    byte_order: str,
-    special_ids: SpecialIds,
-) -> TokenizerSpec:
-    """Gives ids to bytes, merges and special tokens."""
-    count = len(specials)
-    first_byte = count if special_ids == "first" else 0
-    first_merge = first_byte + 256 + (count if special_ids == "after_bytes" else 0)
-    first_special = {"first": 0, "after_bytes": 256, "last": first_merge + len(pairs)}[special_ids]
-    ids = np.where(pairs < 256, pairs + first_byte, pairs - 256 + first_merge)
-    merges = tuple(map(tuple, ids.tolist()))
-    tokens = [b""] * (256 + count + len(pairs))
-    kinds = [TokenKind.NORMAL] * len(tokens)
-    for place, byte in enumerate(_BYTE_ORDERS[byte_order]):
-        tokens[first_byte + place] = bytes([byte])
-    for place, (left, right) in enumerate(merges):
-        tokens[first_merge + place] = tokens[left] + tokens[right]
-    for place, content in enumerate(specials):
-        tokens[first_special + place] = content.encode()
-        kinds[first_special + place] = TokenKind.CONTROL
-    return TokenizerSpec(
-        tokens=tuple(tokens),
-        kinds=tuple(kinds),
-        merges=merges,
-        splits=splits,
-        added_tokens=tuple(AddedToken(c, first_special + i) for i, c in enumerate(specials)),
-    )

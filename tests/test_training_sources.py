@@ -63,7 +63,6 @@ def test_nul_is_a_byte_like_any_other() -> None:
     ("sources", "message"),
     [
         ("/no/such/file", r"/no/such/file: no such file; to train on a text itself pass \[text\]"),
-        (Path("/"), "is a folder"),
         (["a", None], "item 1 of the sources is NoneType"),
         ([b"caf\xe9 ol\xe9\n"], "item 0 of the sources: byte 0xE9 at offset 3 is not UTF-8"),
         ([{"story": "a"}], "row 0 has no column 'text' but story; pass text_column="),

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace bpe {
@@ -83,12 +84,27 @@ inline size_t previous_start(Bytes text, size_t from, size_t at) {
     return at - 1;
 }
 
+// The number of ASCII bytes at the begin of a text.
+inline size_t ascii_length(Bytes text) {
+    size_t at = 0;
+    for (; at + 64 <= text.size(); at += 64) {
+        uint64_t high = 0, word;
+        for (size_t i = 0; i < 64; i += 8) {
+            std::memcpy(&word, text.data() + at + i, 8);
+            high |= word;
+        }
+        if (high & 0x8080808080808080) break;
+    }
+    while (at < text.size() && text[at] < 0x80) ++at;
+    return at;
+}
+
 // Offset of the first byte that is not well-formed UTF-8, or the size if there is none.
 inline size_t first_invalid(Bytes text) {
     size_t at = 0;
     while (at < text.size()) {
         if (text[at] < 0x80) {
-            ++at;
+            at += ascii_length(text.subspan(at));
             continue;
         }
         const Character c = character_at(text, at);

@@ -1,6 +1,7 @@
 // Tokens: id -> bytes, and bytes -> id for those that the model can produce.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,7 +39,7 @@ private:
     std::vector<int64_t> ends_;
 };
 
-// An index over some of the strings of a ByteStrings, which must outlive it and not change.
+// An index over some of the strings of a ByteStrings, which must outlive it.
 class BytesIndex {
 public:
     explicit BytesIndex(const ByteStrings& strings, size_t expected = 0) : strings_(strings) {
@@ -66,6 +67,13 @@ public:
             }
             if (equal(strings_[slots_[slot]], key)) return slots_[slot];
         }
+    }
+
+    // Begins anew with all strings that there are now.
+    void rebuild() {
+        std::fill(slots_.begin(), slots_.end(), kNoId);
+        used_ = 0;
+        for (size_t i = 0; i < strings_.size(); ++i) insert(static_cast<Id>(i));
     }
 
 private:

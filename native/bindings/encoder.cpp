@@ -52,15 +52,16 @@ void make_encoder(Encoder* self, const nb::bytes& tokens, ArrayView<int64_t> end
                   const nb::bytes& kinds, ArrayView<Id> merges, std::string_view scanner_name,
                   const std::vector<AddedTuple>& added, bool byte_level, bool by_ranks,
                   bool ignore_merges, bool byte_fallback, bool fuse_unknown,
-                  std::optional<Id> unknown, const nb::bytes& prefix, const nb::bytes& suffix) {
+                  std::optional<Id> unknown, const nb::bytes& prefix, const nb::bytes& suffix,
+                  bool suffix_apart) {
     std::vector<AddedToken> added_tokens;
     for (const auto& [content, id, lstrip, rstrip, single_word, normalized] : added)
         added_tokens.push_back({std::string(content.c_str(), content.size()), id, lstrip, rstrip,
                                 single_word, normalized});
     ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
                          unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
-                         std::string(suffix.c_str(), suffix.size())};
-    const Scan scan = scanner(scanner_name);
+                         std::string(suffix.c_str(), suffix.size()), suffix_apart};
+    const Scan scan = scanner(scanner_name).scan;
     ByteStrings strings(bytes_of(tokens), span_of(ends));
     const Bytes kind_bytes = bytes_of(kinds);
     const auto pairs = span_of(merges);
@@ -141,7 +142,8 @@ void bind_encoder(nb::module_& m) {
     nb::class_<Encoder>(m, "Encoder")
         .def("__init__", make_encoder, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
              "scanner"_a, "added"_a, "byte_level"_a, "by_ranks"_a, "ignore_merges"_a,
-             "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a)
+             "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a,
+             "suffix_apart"_a)
         .def("encode",
              [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_list(encode(e, text, enabled));

@@ -42,7 +42,7 @@ NB_MODULE(_core, m) {
               {
                   const nb::gil_scoped_release released;
                   for_each_piece(
-                      scanner(name), bytes, by_line,
+                      scanner(name).scan, bytes, by_line,
                       [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
                       [](size_t) {});
               }

@@ -4,6 +4,13 @@
 #include <cstdio>
 
 namespace bpe {
+namespace {
+
+Bytes as_bytes(const std::string& text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
 
 MissingByte::MissingByte(uint8_t byte)
     : std::invalid_argument([byte] {
@@ -119,7 +126,7 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
         spelled.clear();
         if (at > 0) spelled.insert(spelled.end(), options_.prefix.begin(), options_.prefix.end());
         spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);
-        if (end == piece.size())
+        if (end == piece.size() && !options_.suffix_apart)
             spelled.insert(spelled.end(), options_.suffix.begin(), options_.suffix.end());
         if (const auto id = index_.find(spelled)) {
             flush();
@@ -140,6 +147,9 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
         }
     }
     flush();
+    const auto end = static_cast<uint32_t>(piece.size());
+    if (options_.suffix_apart && end > 0)
+        if (const auto id = index_.find(as_bytes(options_.suffix))) symbols.push_back({*id, end, end});
 }
 
 }  // namespace bpe

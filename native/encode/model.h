@@ -26,6 +26,7 @@ struct ModelOptions {
     bool fuse_unknown = false;   // neighbouring unknowns are one token
     Id unknown = kNoId;          // what has no token is dropped if this is kNoId
     std::string prefix, suffix;  // of characters inside a piece, of the last character
+    bool suffix_apart = false;   // the suffix is a symbol of its own behind the last character
 };
 
 // Under tiktoken's rule every byte that is not merged away needs a token; under Hugging Face's a
@@ -47,6 +48,7 @@ public:
     Id size() const { return size_; }
     Bytes token(Id id) const { return tokens_[id]; }
     bool owned(Id id) const { return id < size_ && kinds_[id] != Kind::unused; }
+    const ModelOptions& options() const { return options_; }
     bool normal(Id id) const { return id < size_ && kinds_[id] == Kind::normal; }
     const MergeTable& table() const { return table_; }
     // The normal token with these bytes.

@@ -138,7 +138,7 @@ inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     const __m512i start = _mm512_set1_epi64(static_cast<long long>(base));
     for (const uint8_t* from = packed; out < end; from += 8, out += 8) {
         const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-        _mm512_storeu_si512(out, _mm512_add_epi64(start, _mm512_cvtepu8_epi64(eight)));
+        _mm512_storeu_si512(out, _mm512_add_epi64(start, _mm512_maskz_cvtepu8_epi64(0xFF, eight)));
     }
     return end;
 }
@@ -201,13 +201,15 @@ constexpr Kernels kAll[] = {
     {"portable", portable::supported, portable::classify, portable::positions},
 };
 
-const Kernels* fastest() {
+// The fastest, or those that BPE_COMPAT_ISA names, if the processor supports them.
+const Kernels* chosen() {
+    const char* wanted = std::getenv("BPE_COMPAT_ISA");
     for (const Kernels& k : kAll)
-        if (k.supported()) return &k;
+        if (k.supported() && (!wanted || k.name == wanted)) return &k;
     return std::end(kAll) - 1;
 }
 
-std::atomic<const Kernels*> used{fastest()};
+std::atomic<const Kernels*> used{chosen()};
 
 }  // namespace
 

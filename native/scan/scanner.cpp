@@ -16,21 +16,21 @@ size_t whole(Bytes text, size_t& at, bool by_line, size_t* ends) {
 }
 
 constexpr Scanner kScanners[] = {
-    {"none", whole},
-    {"gpt2", scan::gpt2},
-    {"cl100k", scan::cl100k},
-    {"llama3", scan::llama3},
-    {"qwen2", scan::qwen2},
-    {"o200k", scan::o200k},
+    {"none", whole, false},
+    {"gpt2", scan::gpt2, true},
+    {"cl100k", scan::cl100k, true},
+    {"llama3", scan::llama3, true},
+    {"qwen2", scan::qwen2, true},
+    {"o200k", scan::o200k, true},
 };
 
 }  // namespace
 
 std::span<const Scanner> scanners() { return kScanners; }
 
-Scan scanner(std::string_view name) {
+const Scanner& scanner(std::string_view name) {
     for (const Scanner& s : kScanners)
-        if (s.name == name) return s.scan;
+        if (s.name == name) return s;
     throw std::invalid_argument("no native scanner named '" + std::string(name) + "'");
 }
 

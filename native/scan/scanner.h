@@ -24,12 +24,15 @@ inline constexpr size_t kScanCapacity = 2048;
 struct Scanner {
     std::string_view name;
     Scan scan;
+    // No piece goes on from a letter or a number to white space, and none depends on what comes
+    // behind such a place: a text may be cut there.
+    bool cuts_at_spaces;
 };
 
 std::span<const Scanner> scanners();
 
 // The scanner of this name; throws std::invalid_argument if there is none.
-Scan scanner(std::string_view name);
+const Scanner& scanner(std::string_view name);
 
 // Calls `sink(begin, end)` with the byte offsets of every piece of the text, in order, and
 // `progress(bytes)` now and then with the bytes gone through since the last call.

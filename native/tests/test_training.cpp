@@ -1,5 +1,6 @@
 #include <map>
 
+#include "../train/piece_counter.h"
 #include "../train/trainer.h"
 #include "check.h"
 
@@ -69,8 +70,8 @@ void training() {
         for (int i = 0; i < 50; ++i) texts.push_back(random_text(random, 300));
         std::vector<Bytes> views;
         for (const std::string& text : texts) views.push_back(bytes_of(text));
-        PieceCounter one({scanner("cl100k"), {"<s>"}, by_line});
-        PieceCounter many({scanner("cl100k"), {"<s>"}, by_line});
+        PieceCounter one({scanner("cl100k"), {"<s>"}, by_line, SIZE_MAX});
+        PieceCounter many({scanner("cl100k"), {"<s>"}, by_line, SIZE_MAX});
         one.add(views, 1, watch);
         many.add(views, 5, watch);
         const PieceCounts a(one.table(), true), b(many.table(), true);

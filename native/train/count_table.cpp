@@ -1,6 +1,7 @@
 #include "count_table.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace bpe {
 namespace {
@@ -14,6 +15,12 @@ constexpr auto kKeep = [] {
     }
     return masks;
 }();
+
+uint64_t median(std::vector<uint64_t>& counts) {
+    const auto middle = counts.begin() + static_cast<ptrdiff_t>(counts.size() / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    return *middle;
+}
 
 }  // namespace
 
@@ -72,9 +79,18 @@ void CountTable::add(Bytes piece, uint64_t count, uint64_t order) {
 }
 
 void CountTable::add(const CountTable& other) {
-    other.for_each([this](Bytes piece, uint64_t count, uint64_t order) {
-        add(piece, count, order);
-    });
+    constexpr size_t kAhead = 16;
+    reserve(other.short_count_);
+    for (size_t i = 0; i < other.slots_.size(); ++i) {
+        if (i + kAhead < other.slots_.size()) {
+            const Key& key = other.slots_[i + kAhead].key;
+            if (key.high != 0) __builtin_prefetch(&slots_[hash_of(key) & (slots_.size() - 1)], 1);
+        }
+        const Slot& slot = other.slots_[i];
+        if (slot.key.high != 0) add_short(slot.key, hash_of(slot.key), slot.count, slot.order);
+    }
+    for (Id i = 0; i < other.long_pieces_.size(); ++i)
+        add_long(other.long_pieces_[i], other.long_counts_[i].count, other.long_counts_[i].order);
 }
 
 void CountTable::add_short(Key key, uint64_t hash, uint64_t count, uint64_t order) {
@@ -99,6 +115,8 @@ void CountTable::add_long(Bytes piece, uint64_t count, uint64_t order) {
         long_counts_[*known].order = std::min(long_counts_[*known].order, order);
         return;
     }
+    if (long_pieces_.total_bytes() + piece.size() > memory_limit_ / 2 && !long_counts_.empty())
+        forget_long();
     long_pieces_.push_back(piece);
     long_counts_.push_back({count, order});
     long_index_.insert(static_cast<Id>(long_counts_.size() - 1));
@@ -106,15 +124,50 @@ void CountTable::add_long(Bytes piece, uint64_t count, uint64_t order) {
 
 // Makes room for so many short pieces more.
 void CountTable::reserve(size_t more) {
-    if (2 * (short_count_ + more) <= slots_.size()) return;
-    ZeroedArray<Slot> old(2 * slots_.size());
+    const size_t wanted = 8 * (short_count_ + more) / 5 + 1;
+    if (wanted <= slots_.size()) return;
+    const size_t slots = std::bit_ceil(wanted);
+    if (slots * sizeof(Slot) <= memory_limit_ / 2) return resize(slots, 0);
+    std::vector<uint64_t> counts;
+    for (size_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i].key.high != 0) counts.push_back(slots_[i].count);
+    resize(slots_.size(), median(counts));
+}
+
+// Moves the short pieces that occurred more often than that to a table of so many slots.
+void CountTable::resize(size_t slots, uint64_t forgotten_count) {
+    ZeroedArray<Slot> old(slots);
     std::swap(old, slots_);
+    short_count_ = 0;
     for (size_t i = 0; i < old.size(); ++i) {
-        if (old[i].key.high == 0) continue;
+        if (old[i].count <= forgotten_count) {
+            forgotten_ += old[i].count;
+            continue;
+        }
         size_t slot = hash_of(old[i].key) & (slots_.size() - 1);
         while (slots_[slot].key.high != 0) slot = (slot + 1) & (slots_.size() - 1);
         slots_[slot] = old[i];
+        ++short_count_;
     }
+}
+
+void CountTable::forget_long() {
+    std::vector<uint64_t> counts;
+    for (const Counted& counted : long_counts_) counts.push_back(counted.count);
+    const uint64_t forgotten_count = median(counts);
+    ByteStrings pieces;
+    std::vector<Counted> kept;
+    for (Id i = 0; i < long_pieces_.size(); ++i) {
+        if (long_counts_[i].count <= forgotten_count) {
+            forgotten_ += long_counts_[i].count;
+            continue;
+        }
+        pieces.push_back(long_pieces_[i]);
+        kept.push_back(long_counts_[i]);
+    }
+    long_pieces_ = std::move(pieces);
+    long_counts_ = std::move(kept);
+    long_index_.rebuild();
 }
 
 }  // namespace bpe

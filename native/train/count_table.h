@@ -14,12 +14,19 @@ namespace bpe {
 // Pieces of up to 15 bytes, nearly all of them, are keys themselves: their bytes and, in the highest
 // byte, their length, so that equality is two comparisons and touches nothing but the slot. Longer
 // ones lie in a buffer. A piece's order is the place of its first appearance in the text.
+//
+// With a limit, the table forgets instead of growing beyond so many bytes. Short and long pieces may
+// take half of it each; where that is full, all pieces are forgotten that have occurred at most n
+// times, for the smallest n that frees half of the places.
 class CountTable {
 public:
-    CountTable() : slots_(1 << 12), long_index_(long_pieces_) {}
+    explicit CountTable(size_t memory_limit = SIZE_MAX)
+        : memory_limit_(memory_limit), slots_(1 << 12) {}
     CountTable(const CountTable&) = delete;
 
     size_t size() const { return short_count_ + long_pieces_.size(); }
+    // How often pieces occurred that were forgotten.
+    uint64_t forgotten() const { return forgotten_; }
 
     // Adds consecutive pieces of a text, the first of which starts at `begin`. `order` is the place
     // of the text's start.
@@ -63,12 +70,16 @@ private:
     void add_short(Key key, uint64_t hash, uint64_t count, uint64_t order);
     void add_long(Bytes piece, uint64_t count, uint64_t order);
     void reserve(size_t more);
+    void resize(size_t slots, uint64_t forgotten_count);
+    void forget_long();
 
-    ZeroedArray<Slot> slots_;  // a power of two, at most half full; open addressing
+    size_t memory_limit_;
+    uint64_t forgotten_ = 0;
+    ZeroedArray<Slot> slots_;  // a power of two, at most 5/8 full; open addressing
     size_t short_count_ = 0;
     ByteStrings long_pieces_;
     std::vector<Counted> long_counts_;
-    BytesIndex long_index_;
+    BytesIndex long_index_{long_pieces_};
 };
 
 }  // namespace bpe

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cells.h"
-#include "pair_table.h"
+#include "places.h"
 #include "trainer.h"
 
 namespace bpe {
@@ -16,50 +16,73 @@ namespace bpe {
 //   bound, and a pair popped with an outdated one is queued again with what is left.
 // * A pair's list of places is complete when the pair appears, and rises, since the places of (a, b)
 //   do; from then on it only goes stale.
-// * What a merge changes is gathered per neighbour first: one look-up per neighbour and merge
-//   instead of four per occurrence. And the work follows the occurrences, never the length of words.
+// * Only pairs of at least `threshold_` are queued. When none is left, all others are smaller.
+// * Words are shared out among shards, one for each thread. What they gather is added up, so the
+//   result does not depend on their number.
 template <class Cell, class Number>
 class MergeLoop {
 public:
-    MergeLoop(const PieceCounts& pieces, const TrainOptions& options)
+    MergeLoop(const PieceCounts& pieces, const Start& start, const TrainOptions& options, Crew& crew)
         : options_(options),
-          cells_(pieces, inverse(options.byte_order), options.tie_break == TieBreak::first) {
-        for (const uint8_t byte : options.byte_order) tokens_.push_back({&byte, 1});
-        lengths_.assign(256, 1);
-        before_.resize(256);
-        after_.resize(256);
-        add_byte_pairs();
+          prefix_(start.prefix.size()),
+          crew_(crew),
+          cells_(pieces, start, options.tie_break == TieBreak::first, crew),
+          tokens_(start.tokens),
+          widths_(start.widths),
+          shards_(crew.size()) {
+        for (Id id = 0; id < tokens_.size(); ++id) known_.insert(id);
+        for (Shard& shard : shards_) shard.resize(tokens_.size());
+        if (!start.spell)
+            add_byte_pairs();
+        else
+            add_pairs();
     }
 
     // The pair to merge next, if one is left.
     std::optional<Pair> best_pair() {
-        const auto later = [this](const Waiting& a, const Waiting& b) { return comes_later(a, b); };
-        while (!queue_.empty()) {
+        const auto later = [this](const Waiting& x, const Waiting& y) { return comes_later(x, y); };
+        while (!queue_.empty() || lower_threshold()) {
             const Waiting top = queue_.front();
             std::pop_heap(queue_.begin(), queue_.end(), later);
             queue_.pop_back();
-            if (top.count == pairs_[top.pair].count) return top.pair;
-            enqueue(top.pair);
+            if (top.count != pairs_[top.pair].count)
+                enqueue(top.pair);
+            else if (may_become_token(top.pair))
+                return top.pair;
         }
         return std::nullopt;
     }
 
     std::pair<Id, Id> ids_of(Pair pair) const { return {pairs_[pair].left, pairs_[pair].right}; }
+    Pair find(Id left, Id right) const { return pairs_.find(left, right); }
 
     // Makes the pair a token everywhere.
     void merge(Pair pair) {
         const auto [a, b] = ids_of(pair);
-        const auto z = static_cast<Id>(lengths_.size());
-        append_token(a, b);
-        const std::span<const Place> places = pairs_[pair].places;
-        constexpr size_t kAhead = 12;
-        for (size_t i = 0; i < places.size(); ++i) {
-            if (i + kAhead < places.size())
-                __builtin_prefetch(cells_.cells.data() + places[i + kAhead].at - 1, 1);
-            merge_at(places[i], a, b, z);
-        }
+        const Id z = append_token(a, b);
+        size_t places = 0;
+        for (const Shard& shard : shards_) places += shard.places[pair].size();
+        const bool together = places >= kWorthSharing;
+        for_each_shard(together, [&](Shard& shard) { visit(shard, shard.places[pair], a, b, z); });
         pairs_[pair].count = 0;
+        const auto first_new = static_cast<Pair>(pairs_.size());
         apply(a, b, z);
+        for_each_shard(together, [&](Shard& shard) { hand_out(shard); });
+        shards_[0].clear();
+        for (Pair p = first_new; p < pairs_.size(); ++p) enqueue(p);
+    }
+
+    // Makes a token of two that need not occur side by side.
+    Id append_token(Id a, Id b) {
+        const Bytes left = tokens_[a], right = tokens_[b].subspan(prefix_);
+        std::vector<uint8_t> joined(left.begin(), left.end());
+        joined.insert(joined.end(), right.begin(), right.end());
+        const auto z = static_cast<Id>(tokens_.size());
+        tokens_.push_back(joined);
+        known_.insert(z);
+        widths_.push_back(widths_[a] + widths_[b]);
+        for (Shard& shard : shards_) shard.resize(tokens_.size());
+        return z;
     }
 
 private:
@@ -71,73 +94,155 @@ private:
         uint64_t count, key;
         Pair pair;
     };
-    // What one merge does to the pairs of one neighbour: (left, a) -> (left, z) on one side,
-    // (b, right) -> (z, right) on the other.
-    struct Gatherer {
-        uint64_t removed = 0, added = 0;
-        std::vector<Place> places;  // of the added pair
+    struct Shard {
+        PlaceArena<Place> arena;
+        std::vector<std::span<const Place>> places;  // by pair, rising; stale ones stay
+        // (left, a) -> (left, z) in front of a merge, (b, right) -> (z, right) behind it.
+        Side<Place> before, after;
+
+        void resize(size_t ids) {
+            before.resize(ids);
+            after.resize(ids);
+        }
+        void clear() {
+            before.clear();
+            after.clear();
+        }
     };
 
-    static std::array<uint8_t, 256> inverse(const std::array<uint8_t, 256>& byte_order) {
-        std::array<uint8_t, 256> id_of{};
-        for (size_t id = 0; id < 256; ++id) id_of[byte_order[id]] = static_cast<uint8_t>(id);
-        return id_of;
+    // From so many places on, all threads work on a merge: a step together costs about 1 µs.
+    static constexpr size_t kWorthSharing = 400;
+
+    template <class Job>
+    void for_each_shard(bool together, Job&& job) {
+        if (together)
+            crew_.run([&](unsigned i) { job(shards_[i]); });
+        else
+            for (Shard& shard : shards_) job(shard);
     }
 
-    void append_token(Id a, Id b) {
-        const Bytes left = tokens_[a], right = tokens_[b];
-        std::vector<uint8_t> joined(left.begin(), left.end());
-        joined.insert(joined.end(), right.begin(), right.end());
-        tokens_.push_back(joined);
-        lengths_.push_back(static_cast<uint32_t>(joined.size()));
-        before_.emplace_back();
-        after_.emplace_back();
+    // Calls `visit(place, count)` for every two symbols of a shard's words.
+    template <class Visit>
+    void for_each_start(size_t shard, Visit&& visit) const {
+        const auto [first, last] = cells_.share(shard, shards_.size());
+        const Cell* cells = cells_.data();
+        for (size_t word = first; word < last; ++word)
+            for (size_t at = cells_.begin(word);;) {
+                const size_t next = at + widths_[cells[at]];
+                if (cells[next] == Cells<Cell>::kEnd) break;
+                visit(cells[at], cells[next], Place{static_cast<Number>(at),
+                                                    static_cast<Number>(cells_.count(word))});
+                at = next;
+            }
     }
 
-    // Counts the pairs of bytes in a square of counters, then lists their places.
+    // Counts the pairs of bytes in squares of counters, then lists their places.
     void add_byte_pairs() {
-        std::vector<uint64_t> counts(1 << 16);
-        std::vector<size_t> sizes(1 << 16);
-        const auto& cells = cells_.cells;
-        const auto for_each = [&](auto&& visit) {
-            for (size_t word = 0; word < cells_.begins.size(); ++word)
-                for (size_t at = cells_.begins[word]; cells[at + 1] != Cells<Cell>::kEnd; ++at)
-                    visit(cells[at] << 8 | cells[at + 1], at, cells_.counts[word]);
+        struct Square {
+            std::vector<uint64_t> counts = std::vector<uint64_t>(1 << 16);
+            std::vector<size_t> sizes = std::vector<size_t>(1 << 16);
+            std::vector<Place*> ends = std::vector<Place*>(1 << 16);
         };
-        for_each([&](size_t pair, size_t, uint64_t count) {
-            counts[pair] += count;
-            ++sizes[pair];
+        std::vector<Square> squares(shards_.size());
+        crew_.run([&](unsigned i) {
+            for_each_start(i, [&](Id left, Id right, Place place) {
+                squares[i].counts[left << 8 | right] += place.count;
+                ++squares[i].sizes[left << 8 | right];
+            });
         });
-        std::vector<Place*> ends(1 << 16);
-        for (size_t pair = 0; pair < ends.size(); ++pair) {
-            if (sizes[pair] == 0) continue;
-            const std::span<Place> places = arena_.allocate(sizes[pair]);
-            ends[pair] = places.data();
-            pairs_.add(static_cast<Id>(pair >> 8), pair & 0xFF, counts[pair], places);
+        for (size_t pair = 0; pair < 1 << 16; ++pair) {
+            uint64_t count = 0;
+            for (const Square& square : squares) count += square.counts[pair];
+            if (count == 0) continue;
+            pairs_.add(static_cast<Id>(pair >> 8), pair & 0xFF, count);
+            for (size_t i = 0; i < shards_.size(); ++i) {
+                const std::span<Place> places = shards_[i].arena.allocate(squares[i].sizes[pair]);
+                shards_[i].places.push_back(places);
+                squares[i].ends[pair] = places.data();
+            }
         }
-        for_each([&](size_t pair, size_t at, uint64_t count) {
-            *ends[pair]++ = {static_cast<Number>(at), static_cast<Number>(count)};
+        crew_.run([&](unsigned i) {
+            for_each_start(i, [&](Id left, Id right, Place place) {
+                *squares[i].ends[left << 8 | right]++ = place;
+            });
         });
-        for (Pair pair = 0; pair < pairs_.size(); ++pair) enqueue(pair);
     }
 
-    // Queues the pair with its count of now, unless the options rule it out.
+    // The same for any symbols.
+    void add_pairs() {
+        std::vector<std::vector<std::vector<Place>>> places(shards_.size());
+        for (size_t i = 0; i < shards_.size(); ++i)
+            for_each_start(i, [&](Id left, Id right, Place place) {
+                Pair pair = pairs_.find(left, right);
+                if (pair == kNoPair) pair = pairs_.add(left, right, 0);
+                pairs_[pair].count += place.count;
+                if (places[i].size() <= pair) places[i].resize(pair + 1);
+                places[i][pair].push_back(place);
+            });
+        for (size_t i = 0; i < shards_.size(); ++i) {
+            places[i].resize(pairs_.size());
+            for (const std::vector<Place>& list : places[i]) {
+                const std::span<Place> kept = shards_[i].arena.allocate(list.size());
+                std::copy(list.begin(), list.end(), kept.begin());
+                shards_[i].places.push_back(kept);
+            }
+        }
+    }
+
+    // Queues the pair with its count of now, unless that is below the threshold or the options rule
+    // the pair out.
     void enqueue(Pair pair) {
-        const auto& p = pairs_[pair];
-        if (p.count < std::max<uint64_t>(options_.min_frequency, 1)) return;
-        if (lengths_[p.left] + lengths_[p.right] > options_.max_token_length) return;
-        queue_.push_back({p.count, key_of(pair), pair});
+        if (pairs_[pair].count < threshold_ || is_too_long(pair)) return;
+        queue_.push_back({pairs_[pair].count, key_of(pair), pair});
         std::push_heap(queue_.begin(), queue_.end(),
                        [this](const Waiting& x, const Waiting& y) { return comes_later(x, y); });
+    }
+
+    // Queues what is below the threshold, from an eighth of the greatest count on; false if nothing
+    // is left that may be merged.
+    bool lower_threshold() {
+        const uint64_t least = std::max<uint64_t>(options_.min_frequency, 1);
+        while (queue_.empty() && threshold_ > least) {
+            uint64_t greatest = 0;
+            for (Pair pair = 0; pair < pairs_.size(); ++pair)
+                if (pairs_[pair].count < threshold_)
+                    greatest = std::max(greatest, pairs_[pair].count);
+            const uint64_t ceiling = threshold_;
+            threshold_ = std::max(least, greatest / 8);
+            for (Pair pair = 0; pair < pairs_.size(); ++pair)
+                if (pairs_[pair].count < ceiling) enqueue(pair);
+        }
+        return !queue_.empty();
+    }
+
+    bool is_too_long(Pair pair) const {
+        const auto [left, right] = ids_of(pair);
+        return tokens_[left].size() + tokens_[right].size() - prefix_ > options_.max_token_length;
+    }
+
+    // No string becomes a token twice: two ids of one string are none that encoding could give. It
+    // takes seed tokens, an old vocabulary or a prefix for that.
+    bool may_become_token(Pair pair) const {
+        if (!options_.may_clash && !options_.forbids) return true;
+        const Bytes left = tokens_[pairs_[pair].left], right = tokens_[pairs_[pair].right];
+        std::vector<uint8_t> joined(left.begin(), left.end());
+        joined.insert(joined.end(), right.begin() + static_cast<ptrdiff_t>(prefix_), right.end());
+        if (options_.may_clash && known_.find(joined)) return false;
+        return !options_.forbids || !options_.forbids(joined);
     }
 
     // What decides among equal counts. It may only get worse while a pair waits, and only when the
     // count falls: then the queue always pops the right pair.
     uint64_t key_of(Pair pair) {
-        auto& p = pairs_[pair];
-        if (options_.tie_break != TieBreak::first) return uint64_t{p.left} << 32 | p.right;
-        while (!is_at(p.places.front().at, p.left, p.right)) p.places = p.places.subspan(1);
-        return p.places.front().at;
+        const auto [left, right] = ids_of(pair);
+        if (options_.tie_break != TieBreak::first) return uint64_t{left} << 32 | right;
+        for (Shard& shard : shards_) {
+            auto& places = shard.places[pair];
+            while (!places.empty() && !is_at(places.front().at, left, right))
+                places = places.subspan(1);
+            if (!places.empty()) return places.front().at;
+        }
+        return UINT64_MAX;  // not reached: a pair that counts has a place
     }
 
     bool comes_later(const Waiting& a, const Waiting& b) const {
@@ -155,72 +260,112 @@ private:
     }
 
     bool is_at(size_t at, Id left, Id right) const {
-        const Cell* cell = cells_.cells.data() + at;
-        return cell[0] == left && cell[lengths_[left]] == right;
+        const Cell* cell = cells_.data() + at;
+        return cell[0] == left && cell[widths_[left]] == right;
     }
 
-    // Merges (a, b) at a place, if it is still there, and gathers what that does to the neighbours.
+    // Merges (a, b) at every place where it still is, and gathers what that does to its neighbours.
+    void visit(Shard& shard, std::span<const Place> places, Id a, Id b, Id z) {
+        constexpr size_t kAhead = 12;
+        for (size_t i = 0; i < places.size(); ++i) {
+            if (i + kAhead < places.size())
+                __builtin_prefetch(cells_.data() + places[i + kAhead].at - 1, 1);
+            merge_at(shard, places[i], a, b, z);
+        }
+    }
+
     // The left neighbour has been merged already, the right one not yet.
-    void merge_at(Place place, Id a, Id b, Id z) {
-        Cell* const cell = cells_.cells.data() + place.at;
-        const uint32_t middle = lengths_[a], size = lengths_[z];
+    void merge_at(Shard& shard, Place place, Id a, Id b, Id z) {
+        Cell* const cell = cells_.data() + place.at;
+        const uint32_t middle = widths_[a], width = widths_[z];
         if (cell[0] != a || cell[middle] != b) return;
-        const Cell left = cell[-1], right = cell[size];
-        cell[0] = cell[middle] = cell[size - 1] = static_cast<Cell>(z);
+        const Cell left = cell[-1], right = cell[width];
+        cell[0] = cell[middle] = cell[width - 1] = static_cast<Cell>(z);
         if (left == z) {
             // Two matches in a row: the pair between them went with the first one, which took this
             // `a` for its right neighbour.
-            after_[a].added -= place.count;
-            after_[z].added += place.count;
-            after_[z].places.push_back({static_cast<Number>(place.at - size), place.count});
+            shard.after.of(a).added -= place.count;
+            shard.after.add(z, {static_cast<Number>(place.at - width), place.count}, 0, place.count);
         } else if (left != Cells<Cell>::kEnd) {
-            const auto at = static_cast<Number>(place.at - lengths_[left]);
-            gather(before_[left], touched_before_, left, {at, place.count});
+            const auto at = static_cast<Number>(place.at - widths_[left]);
+            shard.before.add(left, {at, place.count}, place.count, place.count);
         }
-        if (right != Cells<Cell>::kEnd) gather(after_[right], touched_after_, right, place);
+        if (right != Cells<Cell>::kEnd) shard.after.add(right, place, place.count, place.count);
     }
 
-    static void gather(Gatherer& gatherer, std::vector<Id>& touched, Id neighbour, Place place) {
-        if (gatherer.removed == 0) touched.push_back(neighbour);
-        gatherer.removed += place.count;
-        gatherer.added += place.count;
-        gatherer.places.push_back(place);
-    }
-
-    // Brings the gathered changes into the pairs.
+    // Brings what all shards have gathered into the pairs.
     void apply(Id a, Id b, Id z) {
-        for (const Id left : touched_before_) {
-            pairs_[pairs_.find(left, a)].count -= before_[left].removed;
-            create(left, z, before_[left]);
+        Side<Place>&before = shards_[0].before, &after = shards_[0].after;
+        for (size_t i = 1; i < shards_.size(); ++i) {
+            add_up(shards_[i].before, before);
+            add_up(shards_[i].after, after);
         }
-        for (const Id right : touched_after_) {
-            if (right != a || b != a) pairs_[pairs_.find(b, right)].count -= after_[right].removed;
-            create(z, right, after_[right]);
+        pairs_.reserve(before.changes().size() + after.changes().size());
+        for (const auto& change : before.changes()) {
+            pairs_.prefetch(change.neighbour, a);
+            pairs_.prefetch(change.neighbour, z);
         }
-        create(z, z, after_[z]);
-        touched_before_.clear();
-        touched_after_.clear();
+        for (const auto& change : after.changes()) {
+            pairs_.prefetch(b, change.neighbour);
+            pairs_.prefetch(z, change.neighbour);
+        }
+        old_.clear();
+        for (const auto& change : before.changes()) old_.push_back(pairs_.find(change.neighbour, a));
+        for (const auto& change : after.changes()) old_.push_back(pairs_.find(b, change.neighbour));
+        for (const Pair pair : old_)
+            if (pair != kNoPair) pairs_.prefetch(pair);
+        size_t n = 0;
+        new_before_.clear();
+        new_after_.clear();
+        for (const auto& change : before.changes()) {
+            pairs_[old_[n++]].count -= change.removed;
+            new_before_.push_back(change.added ? pairs_.add(change.neighbour, z, change.added) : kNoPair);
+        }
+        for (const auto& change : after.changes()) {
+            // (b, z) is new, and (a, a) is the merged pair itself.
+            const Pair old = old_[n++];
+            if (old != kNoPair && (change.neighbour != a || b != a)) pairs_[old].count -= change.removed;
+            new_after_.push_back(change.added ? pairs_.add(z, change.neighbour, change.added) : kNoPair);
+        }
     }
 
-    void create(Id left, Id right, Gatherer& gatherer) {
-        if (gatherer.added) {
-            const auto places = arena_.allocate(gatherer.places.size());
-            std::copy(gatherer.places.begin(), gatherer.places.end(), places.begin());
-            enqueue(pairs_.add(left, right, gatherer.added, places));
+    static void add_up(const Side<Place>& part, Side<Place>& sum) {
+        for (const auto& change : part.changes()) {
+            auto& to = sum.of(change.neighbour);
+            to.removed += change.removed;
+            to.added += change.added;
         }
-        gatherer.removed = gatherer.added = 0;
-        gatherer.places.clear();
+    }
+
+    // Gives the new pairs a shard's places. The numbers of the changes are those of shard 0.
+    void hand_out(Shard& shard) {
+        shard.places.resize(pairs_.size());
+        const auto target = [&](const std::vector<Pair>& pairs, const Side<Place>& numbers) {
+            return [&](const typename Side<Place>::Change& change) -> Place* {
+                const Pair pair = pairs[numbers.number_of(change.neighbour)];
+                if (pair == kNoPair || change.places == 0) return nullptr;
+                const std::span<Place> places = shard.arena.allocate(change.places);
+                shard.places[pair] = places;
+                return places.data();
+            };
+        };
+        shard.before.distribute(target(new_before_, shards_[0].before));
+        shard.after.distribute(target(new_after_, shards_[0].after));
+        if (&shard != &shards_[0]) shard.clear();
     }
 
     const TrainOptions& options_;
+    size_t prefix_;  // bytes
+    Crew& crew_;
     Cells<Cell> cells_;
     ByteStrings tokens_;
-    std::vector<uint32_t> lengths_;  // of the tokens
-    PlaceArena<Place> arena_;
-    PairTable<Place> pairs_;
+    BytesIndex known_{tokens_};
+    std::vector<uint32_t> widths_;  // of the tokens, in cells
+    std::vector<Shard> shards_;
+    PairTable pairs_;
     std::vector<Waiting> queue_;
-    std::vector<Gatherer> before_, after_;  // by the neighbour's id; empty between merges
-    std::vector<Id> touched_before_, touched_after_;
+    uint64_t threshold_ = UINT64_MAX;
+    std::vector<Pair> old_, new_before_, new_after_;  // of the changes of one merge
 };
 
 }  // namespace bpe

@@ -1,0 +1,75 @@
+"""Text columns of Arrow tables and of datasets: buffers as they are, no Python strings."""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..errors import FormatError
+from .reading import Batch, Column, Reading
+
+__all__ = ["is_arrow", "is_dataset", "read_arrow", "read_dataset"]
+
+
+def is_dataset(sources: Any) -> bool:
+    """Whether this is a Dataset or IterableDataset of the package datasets."""
+    return type(sources).__module__.startswith("datasets.") and hasattr(sources, "with_format")
+
+
+def is_arrow(sources: Any) -> bool:
+    """Whether this is a table, record batch, array or chunked array of pyarrow."""
+    return type(sources).__module__ == "pyarrow.lib"
+
+
+def read_dataset(dataset: Any, reading: Reading) -> Iterator[Batch]:
+    """The text column of a dataset, in batches of its rows."""
+    row = 0
+    for table in dataset.with_format("arrow").iter(batch_size=1000):
+        yield from read_arrow(table, reading, "the dataset", row)
+        row += table.num_rows
+
+
+def read_arrow(data: Any, reading: Reading, name: str, row: int = 0) -> Iterator[Batch]:
+    """The documents of Arrow data, whose first row has the number `row`."""
+    if hasattr(data, "column_names") or hasattr(data, "schema"):
+        names = data.schema.names
+        if reading.text_column not in names:
+            reading.cell(dict.fromkeys(names), name)
+        data = data.column(names.index(reading.text_column))
+    for array in getattr(data, "chunks", [data]):
+        if len(array):
+            yield _column(array, reading, name, row)
+        row += len(array)
+
+
+def _column(array: Any, reading: Reading, name: str, row: int) -> Batch:
+    pa = importlib.import_module("pyarrow")
+    if array.null_count:
+        place = row + array.is_null().to_pylist().index(True)
+        raise FormatError(f"{name}: row {place} of {reading.text_column!r} is null, not a text")
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if not wide and not pa.types.is_string(kind) and not pa.types.is_binary(kind):
+        if not pa.types.is_string_view(kind) and not pa.types.is_binary_view(kind):
+            raise FormatError(f"{name}: {reading.text_column!r} holds {kind}, not text")
+        kind, wide = pa.large_binary(), True
+    if kind != array.type:
+        array = array.cast(kind)
+    _, offsets, data = array.buffers()
+    numbers = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    used = numbers[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    column = Column(memoryview(data) if data is not None else b"", used)
+    begin, end = int(used[0]), int(used[-1])
+    if reading.errors == "bytes":
+        return column
+    at = begin + _core.first_invalid(memoryview(column.data)[begin:end])
+    if at == end:
+        return column
+    first = int(np.searchsorted(used, at, "right")) - 1
+    rows = range(len(array)) if reading.errors == "replace" else [first]
+    return [
+        reading.checked(memoryview(column.data)[used[i] : used[i + 1]], f"{name}: row {row + i}")
+        for i in rows
+    ]

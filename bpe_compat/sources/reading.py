@@ -1,0 +1,74 @@
+"""What all readers of sources share: how to read, and what they hand on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..errors import FormatError
+
+__all__ = ["Batch", "Column", "Document", "Errors", "Reading"]
+
+Document = str | bytes | memoryview
+Errors = Literal["strict", "replace", "bytes"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Documents in one buffer: number i from `offsets[i]` to `offsets[i + 1]`, in bytes."""
+
+    data: memoryview | bytes
+    offsets: npt.NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all documents."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+
+Batch = list[Document] | Column
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How sources are read.
+
+    `errors` says what becomes of bytes that are no UTF-8: an error, U+FFFD, or pieces of their own.
+    `last_cut` gives the last offset where a block of a longer text may be cut in two without a
+    change to its pieces; 0 if there is none.
+    """
+
+    text_column: str
+    errors: Errors
+    last_cut: Callable[[memoryview], int]
+
+    def cell(self, row: Mapping[str, Any], name: str) -> Any:
+        """The text column of a row."""
+        if self.text_column in row:
+            return row[self.text_column]
+        raise FormatError(
+            f"{name} has no column {self.text_column!r} but {', '.join(map(str, row))}; "
+            "pass text_column="
+        )
+
+    def checked(self, text: Any, name: str, offset: int = 0) -> Document:
+        """A document of UTF-8, as far as `errors` asks for it; `offset` is where it starts."""
+        if isinstance(text, str):
+            return text
+        if not isinstance(text, bytes | memoryview):
+            raise FormatError(f"{name} is {type(text).__name__}, not str or bytes")
+        if self.errors == "bytes":
+            return text
+        at = _core.first_invalid(text)
+        if at == len(text):
+            return text
+        if self.errors == "replace":
+            return bytes(text).decode("utf-8", "replace")
+        byte = bytes(text[at : at + 1]).hex().upper()
+        raise FormatError(
+            f"{name}: byte 0x{byte} at offset {offset + at} is not UTF-8; pass errors='replace' or "
+            "errors='bytes' to train on it all the same"
+        )

@@ -1,0 +1,130 @@
+#include "piece_counter.h"
+
+#include <stdexcept>
+
+#include "../scan/classes.h"
+
+namespace bpe {
+namespace {
+
+struct TooMany : std::overflow_error {
+    TooMany() : std::overflow_error("the counts add up to more than 2^64 bytes of text") {}
+};
+
+std::vector<AddedToken> as_added(const std::vector<std::string>& specials) {
+    std::vector<AddedToken> added;
+    for (const std::string& content : specials)
+        added.push_back({content, 0, false, false, false, false});
+    return added;
+}
+
+}  // namespace
+
+PieceCounter::PieceCounter(CountOptions options)
+    : options_(std::move(options)),
+      added_(as_added(options_.specials)),
+      enabled_(added_.size(), 1),
+      specials_(added_, false) {
+    tables_.push_back(std::make_unique<CountTable>(options_.memory_limit));
+}
+
+void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch& watch) {
+    if (options_.memory_limit != SIZE_MAX) threads = 1;
+    const uint64_t before = position_;
+    const std::vector<Part> parts = parts_of(documents, threads);
+    while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
+    std::atomic<size_t> next_table{0};
+    parallel_for(
+        parts.size(), threads, position_ - before, watch,
+        [&](Beat&) { return tables_[next_table++].get(); },
+        [&](size_t i, CountTable* table, Beat& beat) { count_part(parts[i], *table, beat); });
+}
+
+// For several threads, long documents are cut where that changes nothing.
+std::vector<PieceCounter::Part> PieceCounter::parts_of(std::span<const Bytes> documents,
+                                                       unsigned threads) {
+    constexpr size_t kPart = 1 << 18;
+    std::vector<Part> parts;
+    for (Bytes document : documents) {
+        add_bytes(document.size());
+        size_t part = kPart;
+        while (threads > 1 && document.size() > 2 * part) {
+            if (const size_t cut = last_cut(document.first(part))) {
+                parts.push_back({document.first(cut), position_});
+                document = document.subspan(cut);
+                position_ += cut;
+                part = kPart;
+            } else {
+                part *= 2;
+            }
+        }
+        parts.push_back({document, position_});
+        position_ += document.size();
+    }
+    return parts;
+}
+
+void PieceCounter::count_part(Part part, CountTable& table, Beat& beat) const {
+    size_t ends[kScanCapacity];
+    const auto count_text = [&](size_t from, size_t to) {
+        const Bytes text = part.text.subspan(from, to - from);
+        for (size_t at = 0; at < text.size();) {
+            const size_t begin = at;
+            const size_t count = options_.scanner.scan(text, at, options_.by_line, ends);
+            table.add_pieces(text, begin, {ends, count}, part.order + from);
+            beat(at - begin);
+        }
+    };
+    size_t from = 0;
+    specials_.for_each_match(part.text, enabled_, beat, [&](Match match) {
+        count_text(from, match.begin);
+        beat(match.end - match.begin);
+        from = match.end;
+    });
+    count_text(from, part.text.size());
+}
+
+size_t PieceCounter::last_cut(Bytes text) const {
+    for (size_t at = text.size(); at > 0; --at) {
+        const bool after_line = options_.by_line && text[at - 1] == '\n';
+        if (!after_line) {
+            if (!options_.scanner.cuts_at_spaces || at == text.size()) continue;
+            if (text[at] != ' ' && (text[at] < '\t' || text[at] > '\r')) continue;
+            const Properties before = character_at(text, previous_start(text, 0, at)).properties();
+            if (!before.in(kLetters | kNumbers)) continue;
+        }
+        if (!splits_special(text, at)) return at;
+    }
+    return 0;
+}
+
+// Whether a special token may begin in front of this place and end behind it.
+bool PieceCounter::splits_special(Bytes text, size_t at) const {
+    for (const std::string& special : options_.specials)
+        for (size_t begin = at - std::min(at, special.size() - 1); begin < at; ++begin) {
+            const size_t known = std::min(special.size(), text.size() - begin);
+            if (std::memcmp(text.data() + begin, special.data(), known) == 0) return true;
+        }
+    return false;
+}
+
+void PieceCounter::add_piece(Bytes piece, uint64_t count) {
+    uint64_t bytes;
+    if (__builtin_mul_overflow(count, piece.size(), &bytes)) throw TooMany();
+    add_bytes(bytes);
+    tables_[0]->add(piece, count, position_++);
+}
+
+void PieceCounter::add_bytes(uint64_t bytes) {
+    if (__builtin_add_overflow(total_bytes_, bytes, &total_bytes_)) throw TooMany();
+}
+
+const CountTable& PieceCounter::table() {
+    while (tables_.size() > 1) {
+        tables_[0]->add(*tables_.back());
+        tables_.pop_back();
+    }
+    return *tables_[0];
+}
+
+}  // namespace bpe
