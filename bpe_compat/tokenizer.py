@@ -129,7 +129,8 @@ class Tokenizer(TiktokenMethods):
             raise TypeError("texts must be a sequence of texts, not one text")
         enabled = self._specials.mode(specials)
         checked, used = all_valid(texts), thread_count(threads)
-        with Progress(progress, "encoding", sum(map(len, checked)), "B") as bar:
+        total = sum(len(text) for text in checked if isinstance(text, str | bytes))
+        with Progress(progress, "encoding", total, "B") as bar:
             return TokenArrays(*self.engine.encode_batch(checked, enabled, used, bar.report))
 
     def encode_with_offsets(

@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokenizer": LIBRARY | {"converters", "engine", "specials", "decoding", "tiktoken_methods"},
     "sources": {"_core", "errors"},
     "training": LIBRARY | {"pipeline", "sources", "tokenizer"},
-    "verify": {"errors", "spec", "progress", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "patterns", "spec"},
+    "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
+    "summary": {"converters", "engine", "patterns", "ranks", "spec"},
     "hf": {"bytelevel", "converters", "spec", "tokenizer"},
     "cli": {
         "__version__",

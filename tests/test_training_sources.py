@@ -104,7 +104,7 @@ def test_an_empty_file_has_no_pairs(tmp_path: Path) -> None:
         ({"pattern": "gpt5"}, "no split pattern is named 'gpt5'"),
         ({"pattern": "(a"}, "not closed|valid regular expression"),
         ({"pattern": ""}, "empty"),
-        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": 0}, "threads must be an int of at least 1, not 0"),
     ],
 )
 def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
