@@ -39,7 +39,15 @@ def same(tokens: dict[str, str], texts: list[str]) -> None:
     ours = bc.Tokenizer(bc.converters.huggingface.spec_of(parse(content.encode(), "x")))
     theirs = tokenizers.Tokenizer.from_str(content)
     for text in texts:
-        assert ours.encode(text) == theirs.encode(text).ids, (tokens, text)
+        ids = ours.encode(text)
+        try:
+            expected = theirs.encode(text).ids
+        except BaseException as error:
+            # Of an added token within the white space that others strip, tokenizers may panic.
+            if type(error).__name__ != "PanicException":
+                raise
+            continue
+        assert ids == expected, (tokens, text)
 
 
 TEXTS = ["<x>", " <x> ", "a <x>  <x> b", "<x> <y>", " <x> <y> <x>", "<x><y> \n <x>y", "é<x>é <y>_",

@@ -48,17 +48,18 @@ def by_fallback() -> bc.Tokenizer:
     return tok
 
 
-TOKENIZERS = {"bytes": by_bytes(), "fallback": by_fallback()}
-both = pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.fixture(scope="module", params=[by_bytes, by_fallback])
+def tok(request: pytest.FixtureRequest) -> bc.Tokenizer:
+    return request.param()  # type: ignore[no-any-return]
+
+
 words = st.lists(st.sampled_from([" ", "a", "b", "ab", "é", "中", "😀", "😀😀"]), max_size=8)
 
 
-@both
-@given(words.map("".join), st.data())
+@given(text=words.map("".join), data=st.data())
 def test_what_follows_a_prompt_comes_once_in_whole_characters(
-    name: str, text: str, data: st.DataObject
+    tok: bc.Tokenizer, text: str, data: st.DataObject
 ) -> None:
-    tok = TOKENIZERS[name]
     ids = tok.encode(text)
     cut = data.draw(st.integers(0, len(ids)))
     stream = tok.stream(ids[:cut])
@@ -70,44 +71,40 @@ def test_what_follows_a_prompt_comes_once_in_whole_characters(
     assert "".join(parts) + stream.finish() == tok.decode(ids)[shown:]
 
 
-@both
-@given(ids=st.lists(st.integers(0, 258), max_size=12), cut=st.integers(0, 12))
-def test_any_ids_after_any_prompt(name: str, ids: list[int], cut: int) -> None:
-    """Nothing of the prompt comes again, and every valid character of the rest comes."""
-    tok = TOKENIZERS[name]
-    prompt, rest = ids[:cut], ids[cut:]
-    stream = tok.stream(prompt)
-    streamed = "".join([stream.step(id) for id in rest]) + stream.finish()
-    if not prompt and name == "bytes":
-        assert streamed == tok.decode(rest)
-    if any(part in streamed for part in ("a", "b")):
-        kept = [letter for letter in streamed if letter in "ab"]
-        assert kept == [letter for letter in tok.decode(rest) if letter in "ab"]
+@given(ids=st.lists(st.integers(0, 259), max_size=12), cut=st.integers(0, 12))
+def test_any_ids_after_any_prompt(ids: list[int], cut: int) -> None:
+    """What is no UTF-8 becomes U+FFFD as in `decode`; of the prompt nothing is left."""
+    tok = by_bytes()
+    stream = tok.stream(ids[:cut])
+    streamed = "".join([stream.step(id) for id in ids[cut:]]) + stream.finish()
+    # A character may begin in the prompt; its first bytes are dropped if nothing goes on with it.
+    beginnings = {tok.decode(ids[start:]) for start in range(max(0, cut - 4), cut + 1)}
+    assert any(beginning.endswith(streamed) for beginning in beginnings)
+    if cut == 0:
+        assert streamed == tok.decode(ids)
 
 
 @pytest.mark.parametrize("text", ["😀", "中é😀"])
 def test_runs_of_bytes_are_given_out_character_by_character(text: str) -> None:
-    tok = TOKENIZERS["fallback"]
+    tok = by_fallback()
     stream = tok.stream([257])
     parts = [stream.step(byte) for byte in text.encode()]
     assert [part for part in parts if part] == list(text)
     assert stream.step(257) == "a"
 
 
-def test_a_prompt_that_ends_inside_a_character() -> None:
-    for tok in TOKENIZERS.values():
-        stream = tok.stream(list("😀".encode()[:2]))
-        assert [stream.step(byte) for byte in "😀".encode()[2:]] == ["", "😀"]
-        left = tok.stream(list("😀".encode()[:2]))
-        letter = tok.encode("b")[-1]
-        assert (left.step(letter), left.finish()) == ("b", "")
+def test_a_prompt_that_ends_inside_a_character(tok: bc.Tokenizer) -> None:
+    stream = tok.stream(list("😀".encode()[:2]))
+    assert [stream.step(byte) for byte in "😀".encode()[2:]] == ["", "😀"]
+    left = tok.stream(list("😀".encode()[:2]))
+    letter = tok.encode("b")[-1]
+    assert (left.step(letter), left.finish()) == ("b", "")
 
 
-def test_an_id_that_is_no_token_is_named() -> None:
-    for tok in TOKENIZERS.values():
-        with pytest.raises(KeyError, match="Invalid token for decoding: 99999"):
-            tok.stream().step(99999)
-        with pytest.raises(KeyError, match="Invalid token for decoding: 99999"):
-            tok.stream([99999])
-        with pytest.raises(KeyError, match="Invalid token for decoding: -1"):
-            tok.stream([65]).step(-1)
+def test_an_id_that_is_no_token_is_named(tok: bc.Tokenizer) -> None:
+    with pytest.raises(KeyError, match="Invalid token for decoding: 99999"):
+        tok.stream().step(99999)
+    with pytest.raises(KeyError, match="Invalid token for decoding: 99999"):
+        tok.stream([99999])
+    with pytest.raises(KeyError, match="Invalid token for decoding: -1"):
+        tok.stream([65]).step(-1)

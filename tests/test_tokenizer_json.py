@@ -1,6 +1,7 @@
 """tokenizer.json: forms, errors, ids."""
 
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from bpe_compat.bytelevel import to_characters
 from bpe_compat.converters.json_tree import parse
 
 # tokenizer.json
+
+
+# Code points that are unassigned, or surrogates, or private.
+UNSTABLE = ("Cn", "Cs", "Co")
 
 
 def read_json(tree: dict[str, Any]) -> bc.Tokenizer:
@@ -199,3 +204,28 @@ def test_dropout_is_carried_along_and_not_used(tmp_path: Path) -> None:
     assert content["model"]["dropout"] == 0.1
     with pytest.raises(bc.errors.FormatError, match="dropout must be a number, not 'x'"):
         read_json(model(dropout="x"))
+
+
+PRE_TOKENIZERS: list[dict[str, Any]] = [
+    *({"type": "Punctuation", "behavior": name} for name in ("Isolated", "Contiguous", "Removed")),
+    {"type": "BertPreTokenizer"},
+    {"type": "Whitespace"},
+    {"type": "WhitespaceSplit"},
+    {"type": "Digits", "individual_digits": True},
+    {"type": "Digits", "individual_digits": False},
+    {"type": "CharDelimiterSplit", "delimiter": "-"},
+]
+
+
+@pytest.mark.parametrize("pre", PRE_TOKENIZERS, ids=lambda pre: "-".join(map(str, pre.values())))
+def test_pre_tokenizers_on_every_code_point(pre: dict[str, Any]) -> None:
+    """Read and, as the splits of a spec, written again."""
+    tok = read_json({**model(), "pre_tokenizer": pre})
+    theirs = tokenizers.Tokenizer.from_str(json.dumps({**model(), "pre_tokenizer": pre}))
+    again = tok.to_tokenizers()
+    known = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in UNSTABLE]
+    for start in range(0, len(known), 500):
+        text = "".join(f"a{c}b{c}{c}. {c}1" for c in known[start : start + 500])
+        expected = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(text)]
+        assert [piece.decode() for piece in tok.pieces(text)] == expected
+        assert [piece for piece, _ in again.pre_tokenizer.pre_tokenize_str(text)] == expected
