@@ -7,7 +7,8 @@ import pytest
 
 import bpe_compat as bc
 
-# tiktoken's files
+# Tables of a few tokens lack most bytes, of which reading them warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.* has no rank")
 
 
 def rank_lines(ranks: dict[bytes, int]) -> bytes:
@@ -116,3 +117,9 @@ def test_bad_sidecars_are_named(sidecar: bytes, message: str, tmp_path: Path) ->
     (tmp_path / "x.tiktoken.json").write_bytes(sidecar)
     with pytest.raises((bc.errors.FormatError, bc.errors.UnsupportedError), match=message):
         bc.load(path)
+
+
+def test_bytes_without_a_rank_are_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "x.tiktoken").write_bytes(rank_lines({b"a": 0, b"b": 1}))
+    with pytest.warns(UserWarning, match=r"x.tiktoken: byte 0x00 has no rank \(254 bytes in all\)"):
+        bc.load(tmp_path / "x.tiktoken", pattern="gpt2", special_tokens={})
