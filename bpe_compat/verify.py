@@ -47,6 +47,14 @@ def convert(
     on, and for every token; otherwise `BPECompatError` is raised and nothing written. With
     `allow_loss` that is not checked. `progress` shows a bar on stderr; None means on a terminal
     only. Raises `LossyConversionError` for what `to` cannot hold.
+
+    >>> import bpe_compat as bc
+    >>> tok = bc.train(["low lower"], 258)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tok.save(f"{folder}/a")
+    ...     convert(f"{folder}/a", f"{folder}/b", to="gpt2")
+    ...     bc.load(f"{folder}/b").spec == tok.spec
+    True
     """
     converters.check_target(dst, to)
     spec = converters.read(

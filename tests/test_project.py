@@ -155,9 +155,19 @@ def test_the_stub_is_that_of_the_compiled_module(tmp_path: Path) -> None:
 # Examples
 
 
-@pytest.mark.parametrize("module", [m for m in ["__init__", *MODULES] if m != "hf"])
-def test_examples_in_docstrings(module: str) -> None:
-    name = "bpe_compat" if module == "__init__" else f"bpe_compat.{module}"
+CONVERTERS = [
+    ".".join(["bpe_compat", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(
+        ".__init__"
+    )
+    for path in sorted((ROOT / "converters").rglob("*.py"))
+]
+
+
+@pytest.mark.filterwarnings("ignore:the text has only")
+@pytest.mark.parametrize(
+    "name", ["bpe_compat", *(f"bpe_compat.{m}" for m in MODULES if m != "hf"), *CONVERTERS]
+)
+def test_examples_in_docstrings(name: str) -> None:
     flags = doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
 
