@@ -202,3 +202,15 @@ def test_no_path_of_a_machine_is_committed() -> None:
             text = path.read_text(encoding="utf-8", errors="replace")
             for forbidden in ("/work/", "/root/", "/opt/"):
                 assert forbidden not in text, (name, forbidden)
+
+
+def test_the_architecture_names_every_module_and_nothing_else() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = {name.rsplit("/", 1)[-1] for name in re.findall(r"`([\w/.]+\.(?:py|h|cpp))`", page)}
+    folders = [ROOT / name for name in ("bpe_compat", "converters", "native", "scripts", "tests")]
+    files = {path.name for folder in folders for path in folder.rglob("*.*")}
+    assert named <= files
+    assert {f"{module}.py" for module in MODULES} <= named
+    assert {path.name for path in (ROOT / "converters").glob("*.py")} <= named
+    for folder in (path for path in (ROOT / "native").iterdir() if path.is_dir()):
+        assert f"`native/{folder.name}/`" in page
