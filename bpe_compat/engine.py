@@ -138,8 +138,9 @@ class PythonEngine:
         self, texts: Sequence[Text], enabled: bytes, threads: int, progress: Report | None = None
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
         lists = []
-        total, done = sum(map(len, texts)), 0
-        for text in texts:
+        decoded = [_decoded(text) for text in texts]
+        total, done = sum(map(len, decoded)), 0
+        for text in decoded:
             lists.append(self.encode(text, enabled))
             done += len(text)
             if progress:
@@ -217,8 +218,10 @@ def _to_bytes(piece: str) -> bytes:
 def _decoded(text: Text) -> str:
     if isinstance(text, str):
         return text
+    if not isinstance(text, bytes | bytearray | memoryview):
+        raise TypeError(f"text must be str or bytes, not {type(text).__name__}")
     try:
-        return text.decode()
+        return bytes(text).decode()
     except UnicodeDecodeError as error:
         raise FormatError(
             f"byte {error.start} of the text is not UTF-8; this tokenizer has a normalizer or a "

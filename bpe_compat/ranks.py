@@ -14,7 +14,14 @@ import numpy as np
 from . import _core
 from .spec import TokenizerSpec, TokenKind
 
-__all__ = ["RecoveredMerges", "differences", "merges_of", "recover_merges"]
+__all__ = [
+    "RecoveredMerges",
+    "differences",
+    "losses_of_merges",
+    "merges_of",
+    "missing_bytes",
+    "recover_merges",
+]
 
 Merges = tuple[tuple[int, int], ...]
 # Of `enum Kind` in the core: what merges make, and anything that they do not.
@@ -55,6 +62,25 @@ def merges_of(spec: TokenizerSpec) -> RecoveredMerges:
     return RecoveredMerges(spec.merges, spec.ignore_merges, odd=())
 
 
+def missing_bytes(spec: TokenizerSpec) -> list[int]:
+    """The bytes that have no token.
+
+    >>> len(missing_bytes(TokenizerSpec((b"a", b"b", b"ab"))))
+    254
+    """
+    known = spec.normal_ids()
+    return [byte for byte in range(256) if bytes([byte]) not in known]
+
+
+def losses_of_merges(spec: TokenizerSpec) -> list[str]:
+    """What `merges_of` does not say of a spec; empty if listed merges give its ids."""
+    missing = missing_bytes(spec) if spec.merge_rule == "ranks" else []
+    if not missing:
+        return []
+    return [f"the error for byte 0x{missing[0]:02X} ({len(missing)} bytes in all), which has no"
+            " token: with listed merges it is dropped from the text"]  # fmt: skip
+
+
 def differences(spec: TokenizerSpec) -> list[str]:
     """Why tiktoken's rule on the ids of a spec would not give its ids; empty if it would.
 
@@ -65,8 +91,7 @@ def differences(spec: TokenizerSpec) -> list[str]:
         return []
     if not spec.byte_level:
         return ["characters without a token: the pieces do not start as bytes"]
-    known = spec.normal_ids()
-    missing = [byte for byte in range(256) if bytes([byte]) not in known]
+    missing = missing_bytes(spec)
     if missing:
         return [f"the lack of a token for byte 0x{missing[0]:02X} ({len(missing)} bytes in all)"]
     rows, odd = _core.canonical_merges(*_arguments(spec))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from . import converters, patterns
 from .engine import NativeEngine, make_engine
+from .ranks import missing_bytes
 from .spec import TokenizerSpec, TokenKind
 
 __all__ = ["summary"]
@@ -63,15 +64,18 @@ def _text(spec: TokenizerSpec) -> _Rows:
 
 def _oddities(spec: TokenizerSpec) -> _Rows:
     if spec.byte_level:
-        known = spec.normal_ids()
-        missing = [f"0x{byte:02X}" for byte in range(256) if bytes([byte]) not in known]
+        missing = [f"0x{byte:02X}" for byte in missing_bytes(spec)]
         if missing:
-            yield "missing bytes", f"{len(missing)}: {', '.join(missing[:_SHOWN])} …"
+            yield "missing bytes", f"{len(missing)}: {_some(missing)}"
     if spec.merge_rule == "pairs":
         unreachable = _unreachable(spec)
         if unreachable:
-            shown = ", ".join(f"{id} {spec.tokens[id]!r}" for id in unreachable[:_SHOWN])
-            yield "unreachable", f"{len(unreachable)} tokens that no merge makes: {shown} …"
+            shown = _some([f"{id} {spec.tokens[id]!r}" for id in unreachable])
+            yield "unreachable", f"{len(unreachable)} tokens that no merge makes: {shown}"
+
+
+def _some(items: list[str]) -> str:
+    return ", ".join(items[:_SHOWN]) + ", …" * (len(items) > _SHOWN)
 
 
 def _unreachable(spec: TokenizerSpec) -> list[int]:

@@ -61,7 +61,13 @@ class TiktokenMethods:
         return self.engine.encode(text, self._specials.allowed(allowed_special))
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of a text in which special tokens are text like any other."""
+        """The ids of a text in which special tokens are text like any other.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_ordinary("aaa")
+        [1, 0]
+        """
         return self.engine.encode(valid(text), self._specials.as_text)
 
     def encode_to_numpy(
@@ -71,7 +77,15 @@ class TiktokenMethods:
         allowed_special: AllowedSpecial = frozenset(),
         disallowed_special: DisallowedSpecial = "all",
     ) -> npt.NDArray[np.uint32]:
-        """`encode` as an array."""
+        """`encode` as an array.
+
+        Returns uint32 ids of length n.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_to_numpy("aaa<x>", allowed_special="all")
+        array([1, 0, 2], dtype=uint32)
+        """
         text = valid(text)
         self._specials.check(self.engine, text, allowed_special, disallowed_special)
         return self.engine.encode_array(text, self._specials.allowed(allowed_special))
@@ -84,7 +98,13 @@ class TiktokenMethods:
         allowed_special: AllowedSpecial = frozenset(),
         disallowed_special: DisallowedSpecial = "all",
     ) -> list[list[int]]:
-        """`encode` for many texts, in parallel."""
+        """`encode` for many texts, in parallel.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_batch(["aaa", "", "aa"])
+        [[1, 0], [], [1]]
+        """
         texts = all_valid(text)
         for one in texts:
             self._specials.check(self.engine, one, allowed_special, disallowed_special)
@@ -94,7 +114,13 @@ class TiktokenMethods:
     def encode_ordinary_batch(
         self, text: Sequence[str], *, num_threads: int | None = None
     ) -> list[list[int]]:
-        """`encode_ordinary` for many texts, in parallel."""
+        """`encode_ordinary` for many texts, in parallel.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_ordinary_batch(["aaa", "a"])
+        [[1, 0], [0]]
+        """
         threads = thread_count(num_threads)
         return self.engine.encode_lists(all_valid(text), self._specials.as_text, threads)
 
@@ -105,14 +131,26 @@ class TiktokenMethods:
         allowed_special: AllowedSpecial = frozenset(),
         disallowed_special: DisallowedSpecial = "all",
     ) -> tuple[list[int], list[list[int]]]:
-        """The ids that stay if the text goes on, and the ways the rest may be completed."""
+        """The ids that stay if the text goes on, and the ways the rest may be completed.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_with_unstable("<x>a", allowed_special="all")
+        ([2], [[0], [1]])
+        """
         text = valid(text)
         self._specials.check(self.engine, text, allowed_special, disallowed_special)
         enabled = self._specials.allowed(allowed_special)
         return unstable.encode(self.engine, self.spec, self._in_order, text, enabled)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, special tokens included; raises `KeyError` if it is none."""
+        """The id of one token, special tokens included; raises `KeyError` if it is none.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.encode_single_token(b"aa"), tok.encode_single_token("<x>")
+        (1, 2)
+        """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         id = self.engine.core.find(token)
         if id is None:
@@ -124,13 +162,27 @@ class TiktokenMethods:
     # Decoding
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The bytes of some ids; raises `KeyError` naming an id that is no token."""
+        """The bytes of some ids; raises `KeyError` naming an id that is no token.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode_bytes([1, 0, 2])
+        b'aaa<x>'
+        """
         if self.spec.decoder:
             return decoding.decode(self.spec, tokens).encode()
         return self.engine.core.decode(_listed(tokens))
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """The text of some ids; `errors` says what becomes of bytes that are not UTF-8."""
+        """The text of some ids; `errors` says what becomes of bytes that are not UTF-8.
+
+        Raises `KeyError` naming an id that is no token.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode([1, 0, 2])
+        'aaa<x>'
+        """
         if self.spec.decoder:
             return decoding.decode(self.spec, tokens)
         return self.engine.core.decode(_listed(tokens)).decode("utf-8", errors)
@@ -152,11 +204,25 @@ class TiktokenMethods:
         return [self.decode_bytes(tokens) for tokens in batch]
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """The bytes of one id; raises `KeyError` if it is no token."""
+        """The bytes of one id; raises `KeyError` if it is no token.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode_single_token_bytes(1)
+        b'aa'
+        """
         return self.engine.core.token(token)
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
-        """The bytes of each id."""
+        """The bytes of each id.
+
+        Raises `KeyError` naming an id that is no token.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode_tokens_bytes([1, 0])
+        [b'aa', b'a']
+        """
         return [self.engine.core.token(token) for token in _listed(tokens)]
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
@@ -164,6 +230,11 @@ class TiktokenMethods:
 
         A token that starts inside a character gets the index of that character. Raises
         `UnicodeDecodeError` if the bytes are not UTF-8.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode_with_offsets([1, 2, 0])
+        ('aa<x>a', [0, 2, 5])
         """
         parts = self.decode_tokens_bytes(tokens)
         starts, length = [], 0

@@ -129,7 +129,8 @@ class Tokenizer(TiktokenMethods):
             raise TypeError("texts must be a sequence of texts, not one text")
         enabled = self._specials.mode(specials)
         checked, used = all_valid(texts), thread_count(threads)
-        with Progress(progress, "encoding", sum(map(len, checked)), "B") as bar:
+        total = sum(len(text) for text in checked if isinstance(text, str | bytes))
+        with Progress(progress, "encoding", total, "B") as bar:
             return TokenArrays(*self.engine.encode_batch(checked, enabled, used, bar.report))
 
     def encode_with_offsets(
@@ -147,7 +148,12 @@ class Tokenizer(TiktokenMethods):
         return self.engine.encode_with_offsets(valid(text), self._specials.mode(specials))
 
     def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:
-        """How many ids a text has."""
+        """How many ids a text has.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={})
+        >>> tok.count("aaa")
+        2
+        """
         return len(self.engine.encode_array(valid(text), self._specials.mode(specials)))
 
     def truncate(self, text: str, n: int, *, specials: Literal["text", "encode"] = "text") -> str:
@@ -169,13 +175,22 @@ class Tokenizer(TiktokenMethods):
         return text[: min(end, offsets[n][0])]
 
     def pieces(self, text: str) -> list[bytes]:
-        """What the split makes of a text: the units that merges never cross."""
+        """What the split makes of a text: the units that merges never cross.
+
+        >>> import bpe_compat as bc
+        >>> bc.train([""], 256, special_tokens=()).pieces("it's here")
+        [b'it', b"'s", b' here']
+        """
         return self.engine.pieces(valid(text))
 
     # Decoding
 
     def stream(self, prompt_ids: Sequence[int] = ()) -> "decoding.Stream":
-        """Decodes ids one at a time, as a model makes them, after a prompt."""
+        """Decodes ids one at a time, as a model makes them, after a prompt.
+
+        Text comes in whole characters; nothing of the prompt comes again, except for a character
+        that begins in it. See `decoding.Stream` for an example.
+        """
         return decoding.Stream(self.spec, self.engine.core.token, prompt_ids)
 
     # What there is
@@ -203,6 +218,13 @@ class Tokenizer(TiktokenMethods):
 
         `plugin` makes a Hugging Face folder name our class instead of the stock one. Raises
         `LossyConversionError` for what the format cannot hold, unless `allow_loss`.
+
+        >>> import tempfile, bpe_compat as bc
+        >>> tok = bc.train(["low lower"], 258, special_tokens=())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tok.save(folder)
+        ...     load(folder).spec == tok.spec
+        True
         """
         if plugin and format != "huggingface":
             raise ValueError(f"plugin is an option of the format huggingface, not of {format}")
@@ -210,11 +232,26 @@ class Tokenizer(TiktokenMethods):
         converters.write(self.spec, path, format=format, allow_loss=allow_loss, **options)
 
     def to_tiktoken(self, *, allow_loss: bool = False) -> "tiktoken.Encoding":
-        """This tokenizer as a live `tiktoken.Encoding`."""
+        """This tokenizer as a live `tiktoken.Encoding`.
+
+        Raises `LossyConversionError` for what it cannot do, unless `allow_loss`.
+
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={})
+        >>> tok.to_tiktoken().encode("aaa")
+        [1, 0]
+        """
         return converters.tiktoken.live(self.spec, self.name, allow_loss=allow_loss)
 
     def to_tokenizers(self, *, allow_loss: bool = False) -> "tokenizers.Tokenizer":
-        """This tokenizer as a live `tokenizers.Tokenizer`."""
+        """This tokenizer as a live `tokenizers.Tokenizer`.
+
+        Raises `LossyConversionError` for what it cannot do, unless `allow_loss`.
+
+        >>> import bpe_compat as bc
+        >>> tok = bc.train(["low lower"], 258, special_tokens=())
+        >>> tok.to_tokenizers().encode("lower").ids == tok.encode("lower")
+        True
+        """
         return converters.huggingface.live(self.spec, allow_loss=allow_loss)
 
 
@@ -229,6 +266,12 @@ def load(
 
     `format` is a name of `converters.FORMATS`, found out if None. `pattern` and `special_tokens`
     are for formats that do not hold them. Raises `FormatError` and `UnsupportedError`.
+
+    >>> import tempfile, bpe_compat as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bc.train(["low lower"], 258).save(f"{folder}/low.tiktoken", format="tiktoken")
+    ...     load(f"{folder}/low.tiktoken")
+    <Tokenizer 'low': 258 ids>
     """
     spec = converters.read(path, format=format, pattern=pattern, special_tokens=special_tokens)
     return Tokenizer(spec)

@@ -37,6 +37,13 @@ def detect(path: str | os.PathLike[str]) -> str:
     """The name of the format of a file or folder, told by its content.
 
     Raises `FormatError` if it is none that is known.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "ranks"
+    ...     _ = path.write_bytes(b"YQ== 0")
+    ...     detect(path)
+    'tiktoken'
     """
     path = Path(path)
     if not path.exists():
@@ -58,6 +65,13 @@ def read(
 
     `pattern` and `special_tokens` are for formats that do not hold them. Raises `FormatError` if
     the content is not what its format says, and `UnsupportedError` for what a spec cannot express.
+
+    >>> import tempfile
+    >>> spec = TokenizerSpec((b"a", b"b", b"ab"), merges=((0, 1),), byte_level=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write(spec, folder, format="huggingface")
+    ...     read(folder).merges
+    ((0, 1),)
     """
     chosen = _format(format or detect(path))
     return chosen.read(Path(path), pattern, special_tokens)
@@ -75,6 +89,12 @@ def write(
 
     `options` are those of the format (`plugin` of huggingface). Raises `LossyConversionError`
     naming each loss, unless `allow_loss`.
+
+    >>> import tempfile
+    >>> spec = TokenizerSpec((b"a", b"b", b"ab"), merges=((0, 1),), byte_level=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sorted(path.name for path in write(spec, folder, format="huggingface"))
+    ['tokenizer.json', 'tokenizer_config.json']
     """
     chosen = _format(format)
     check_target(path, format)

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError
 from ..patterns import PATTERNS, resolve
-from ..ranks import merges_of
+from ..ranks import losses_of_merges, merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
 from . import tokenizer_config
 from .base import Format, checked_special_tokens, plain_losses, read_text, write_files
@@ -114,7 +114,7 @@ def _special_by_shape(vocab: Mapping[str, int], pairs: Sequence[Pair]) -> list[A
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the two files cannot hold of a spec."""
-    found = spelling_losses(spec) + plain_losses(spec)
+    found = spelling_losses(spec) + plain_losses(spec) + losses_of_merges(spec)
     if not spec.byte_level:
         found.append("tokens that are not spelled in bytes")
     if spec.splits != PATTERNS["gpt2"].splits:

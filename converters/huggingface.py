@@ -58,7 +58,12 @@ def read(
 def spec_of(
     tree: Node, config: Node | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TokenizerSpec:
-    """The spec of a parsed tokenizer.json with a tokenizer_config.json and more beside it."""
+    """The spec of a parsed tokenizer.json with a tokenizer_config.json and more beside it.
+
+    >>> tree = {"model": {"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}
+    >>> spec_of(Node(tree, "tokenizer.json")).merges
+    ((0, 1),)
+    """
     tree.only(*_SECTIONS)
     model = tree.child("model")
     models.check_family(model)

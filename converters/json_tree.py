@@ -79,7 +79,12 @@ class Node:
 
 
 def parse(data: bytes, name: str) -> Node:
-    """The object in some JSON text; a byte order mark is accepted, half a surrogate pair is not."""
+    """The object in some JSON text; a byte order mark is accepted, half a surrogate pair is not.
+
+    >>> parse(b'{"a": 5}', "x.json").get("a", str)
+    Traceback (most recent call last):
+    bpe_compat.errors.FormatError: x.json.a: must be a string, not an integer
+    """
     try:
         value = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
         if _SURROGATE.search(data):

@@ -117,7 +117,11 @@ def sidecar_of(path: Path) -> Path:
 
 
 def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
-    """The rank table in a file's content; errors name the line."""
+    """The rank table in a file's content; errors name the line.
+
+    >>> parse_ranks(b"YQ== 0\\nYWI= 1\\n", "x.tiktoken")
+    {b'a': 0, b'ab': 1}
+    """
     ranks: dict[bytes, int] = {}
     owners: dict[int, int] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -172,6 +176,9 @@ def spec_of(
 
     A special token may be in the rank table too, with the same id. An empty token, which Whisper's
     table has, can be decoded and nothing else.
+
+    >>> spec_of({b"a": 0, b"b": 1, b"ab": 2}, None, {"<s>": 3}).special_tokens
+    {'<s>': 3}
     """
     owners = _checked_ranks(ranks)
     specials = checked_special_tokens(special_tokens, len(owners))
@@ -277,7 +284,11 @@ def ranks_of(spec: TokenizerSpec) -> dict[bytes, int]:
 
 
 def pattern_of(spec: TokenizerSpec) -> str:
-    """The regex whose matches are the pieces of a spec, in tiktoken's dialect."""
+    """The regex whose matches are the pieces of a spec, in tiktoken's dialect.
+
+    >>> pattern_of(spec_of({b"a": 0}, "[a-z]", {}))
+    '[a-z]'
+    """
     if not spec.splits:
         return r"(?s:.+)"
     split = spec.splits[0]

@@ -9,6 +9,7 @@ makes them; absolute figures mean little on a busy machine, ratios of one run do
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -16,6 +17,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+# One thread for every peer: they read these once, when their pools of threads are made.
+os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 import tokenizers
 from stories import stories

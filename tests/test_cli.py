@@ -128,7 +128,7 @@ def test_inspect_shows_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture
         (["inspect", "/no/such"], "/no/such: no such file or folder"),
         (["train", "/no/such", "--vocab-size", "300", "--output", "x"], "/no/such: no such file"),
         (["encode", "{folder}", "/no/such"], "No such file"),
-        (["decode", "{folder}", "{text}"], "invalid literal for int"),
+        (["decode", "{folder}", "{text}"], "'text' is no id; give numbers"),
         (["decode", "{folder}", "{ids}"], "Invalid token for decoding: 999"),
         (["convert", "{text}", "x", "--to", "gpt2"], "in none of the formats"),
         (["convert", "{folder}", "{text}", "--to", "gpt2"], "is a file"),

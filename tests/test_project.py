@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokenizer": LIBRARY | {"converters", "engine", "specials", "decoding", "tiktoken_methods"},
     "sources": {"_core", "errors"},
     "training": LIBRARY | {"pipeline", "sources", "tokenizer"},
-    "verify": {"errors", "spec", "progress", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "patterns", "spec"},
+    "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
+    "summary": {"converters", "engine", "patterns", "ranks", "spec"},
     "hf": {"bytelevel", "converters", "spec", "tokenizer"},
     "cli": {
         "__version__",
@@ -155,9 +155,19 @@ def test_the_stub_is_that_of_the_compiled_module(tmp_path: Path) -> None:
 # Examples
 
 
-@pytest.mark.parametrize("module", [m for m in ["__init__", *MODULES] if m != "hf"])
-def test_examples_in_docstrings(module: str) -> None:
-    name = "bpe_compat" if module == "__init__" else f"bpe_compat.{module}"
+CONVERTERS = [
+    ".".join(["bpe_compat", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(
+        ".__init__"
+    )
+    for path in sorted((ROOT / "converters").rglob("*.py"))
+]
+
+
+@pytest.mark.filterwarnings("ignore:the text has only")
+@pytest.mark.parametrize(
+    "name", ["bpe_compat", *(f"bpe_compat.{m}" for m in MODULES if m != "hf"), *CONVERTERS]
+)
+def test_examples_in_docstrings(name: str) -> None:
     flags = doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
 
@@ -192,3 +202,15 @@ def test_no_path_of_a_machine_is_committed() -> None:
             text = path.read_text(encoding="utf-8", errors="replace")
             for forbidden in ("/work/", "/root/", "/opt/"):
                 assert forbidden not in text, (name, forbidden)
+
+
+def test_the_architecture_names_every_module_and_nothing_else() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = {name.rsplit("/", 1)[-1] for name in re.findall(r"`([\w/.]+\.(?:py|h|cpp))`", page)}
+    folders = [ROOT / name for name in ("bpe_compat", "converters", "native", "scripts", "tests")]
+    files = {path.name for folder in folders for path in folder.rglob("*.*")}
+    assert named <= files
+    assert {f"{module}.py" for module in MODULES} <= named
+    assert {path.name for path in (ROOT / "converters").glob("*.py")} <= named
+    for folder in (path for path in (ROOT / "native").iterdir() if path.is_dir()):
+        assert f"`native/{folder.name}/`" in page

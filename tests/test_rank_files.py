@@ -7,7 +7,8 @@ import pytest
 
 import bpe_compat as bc
 
-# tiktoken's files
+# Tables of a few tokens lack most bytes, of which reading them warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.* has no rank")
 
 
 def rank_lines(ranks: dict[bytes, int]) -> bytes:
@@ -80,3 +81,45 @@ def test_a_bare_rank_file_needs_a_pattern(tmp_path: Path) -> None:
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert read_ranks(b"YQ== 0\n", tmp_path) == {b"a": 0}
     assert read_ranks(b"Yg== 0\n", tmp_path) == {b"b": 0}
+
+
+def test_whispers_token_without_bytes(tmp_path: Path) -> None:
+    """It is written `=`, has an id, is decoded to nothing, and no text becomes it."""
+    ranks = {**{bytes([b]): b for b in range(256)}, b"ab": 256}
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(rank_lines(ranks) + b"= 257\n")
+    tok = bc.load(path, pattern="gpt2", special_tokens={"<s>": 258})
+    assert tok.n_vocab == 259
+    assert tok.encode("ab<s>", allowed_special="all") == [256, 258]
+    assert tok.decode([256, 257, 258]) == "ab<s>"
+    assert tok.decode_single_token_bytes(257) == b""
+    tok.save(tmp_path / "y.tiktoken", format="tiktoken")
+    assert (tmp_path / "y.tiktoken").read_bytes() == path.read_bytes()
+    assert bc.load(tmp_path / "y.tiktoken").spec == tok.spec
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "message"),
+    [
+        (b'{"special_tokens": {}}', "'pattern' is missing; null means no split"),
+        (b'{"pattern": "gpt2", "surprise": 1}', "the key 'surprise' is not known"),
+        (b'{"pattern": 5}', "pattern: must be a string, not an integer"),
+        (b'{"pattern": null, "special_tokens": {"<s>": 1000000000000}}', "'<s>' has the id 1000"),
+        (b'{"pattern": null, "special_tokens": {"<s>": 1.5}}', "'<s>' is 1.5, no integer"),
+        (b'{"pattern": null, "special_tokens": {"\\ud800": 2}}', "is no text"),
+        (b'{"pattern": "\\udc00"}', "is no text"),
+        (b'{"pattern": "\xff"}', "byte 13 is not UTF-8"),
+    ],
+)
+def test_bad_sidecars_are_named(sidecar: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(rank_lines({bytes([b]): b for b in range(256)}))
+    (tmp_path / "x.tiktoken.json").write_bytes(sidecar)
+    with pytest.raises((bc.errors.FormatError, bc.errors.UnsupportedError), match=message):
+        bc.load(path)
+
+
+def test_bytes_without_a_rank_are_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "x.tiktoken").write_bytes(rank_lines({b"a": 0, b"b": 1}))
+    with pytest.warns(UserWarning, match=r"x.tiktoken: byte 0x00 has no rank \(254 bytes in all\)"):
+        bc.load(tmp_path / "x.tiktoken", pattern="gpt2", special_tokens={})

@@ -242,7 +242,7 @@ def test_unknown_modes_and_numbers() -> None:
     tok = trained()
     with pytest.raises(ValueError, match='"text" or "encode"'):
         tok.encode_arrays(["a"], specials="ids")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="threads must be at least 1"):
+    with pytest.raises(ValueError, match="threads must be an int of at least 1, not 0"):
         tok.encode_arrays(["a"], threads=0)
     with pytest.raises(ValueError, match="n must not be negative"):
         tok.truncate("a", -1)

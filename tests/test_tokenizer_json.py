@@ -1,6 +1,7 @@
 """tokenizer.json: forms, errors, ids."""
 
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from bpe_compat.bytelevel import to_characters
 from bpe_compat.converters.json_tree import parse
 
 # tokenizer.json
+
+
+# Code points that are unassigned, or surrogates, or private.
+UNSTABLE = ("Cn", "Cs", "Co")
 
 
 def read_json(tree: dict[str, Any]) -> bc.Tokenizer:
@@ -92,6 +97,12 @@ def test_what_a_spec_cannot_express_is_refused(tree: dict[str, Any], message: st
         (b"{}", "'model' is missing"),
         (b'{"a": "\xff"}', "byte 7 is not UTF-8"),
         (b'{"a":' * 100_000, "nested too deeply"),
+        (b'{"model": {"vocab": {"\\ud83d": 0}, "merges": []}}', "model.vocab: .* is no text"),
+        (
+            b'{"added_tokens": [{"content": "x\\uDE00"}]}',
+            r"added_tokens\[0\].content: .* is no text",
+        ),
+        (b'{"version": ' + b"9" * 5000 + b"}", "Exceeds the limit"),
     ],
 )
 def test_bad_json_is_named(data: bytes, message: str) -> None:
@@ -154,3 +165,67 @@ def test_specials_are_told_apart_from_the_bytes_they_are_spelled_like() -> None:
     assert tok.encode("Ġx", allowed_special="all") == theirs.encode("Ġx").ids == [256]
     assert tok.decode([256]) == theirs.decode([256], skip_special_tokens=False) == " x"
     assert tok.encode(" x") == [32, 120]
+
+
+def test_pairs_of_surrogates_are_characters() -> None:
+    data = b'{"model": {"vocab": {"\\ud83d\\ude00": 0, "a": 1}, "merges": []}}'
+    tok = bc.Tokenizer(bc.converters.huggingface.spec_of(parse(data, "tokenizer.json")))
+    assert tok.encode("a😀") == [1, 0]
+
+
+@pytest.mark.parametrize("id", [3_000_000, 1 << 31, 1 << 40, 1 << 70, -1])
+def test_huge_ids_are_refused_before_memory_is_taken(id: int) -> None:
+    for tree in (
+        model(vocab={"a": 0, "b": id}, merges=[]),
+        {**model(), "added_tokens": [added("<x>", id)]},
+    ):
+        with pytest.raises(bc.errors.FormatError, match=f"is {id}"):
+            read_json(tree)
+
+
+@pytest.mark.parametrize("id", [5, 1 << 40, -1])
+@pytest.mark.parametrize("kind", ["RobertaProcessing", "BertProcessing", "TemplateProcessing"])
+def test_ids_of_a_post_processor_must_be_tokens(kind: str, id: int) -> None:
+    post: dict[str, Any] = {"type": kind, "cls": ["a", 0], "sep": ["<s>", id]}
+    if kind == "TemplateProcessing":
+        part = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+        special = {"<s>": {"id": "<s>", "ids": [id], "tokens": ["<s>"]}}
+        post = {"type": kind, "single": [part], "pair": [part], "special_tokens": special}
+    with pytest.raises(bc.errors.FormatError, match=f"the id {id}, which is no token"):
+        read_json({**model(), "post_processor": post})
+
+
+def test_dropout_is_carried_along_and_not_used(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"dropout of 0.1 is written back, but not used"):
+        tok = read_json(model(dropout=0.1))
+    assert tok.encode("abab") == [3, 3]
+    tok.save(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    assert content["model"]["dropout"] == 0.1
+    with pytest.raises(bc.errors.FormatError, match="dropout must be a number, not 'x'"):
+        read_json(model(dropout="x"))
+
+
+PRE_TOKENIZERS: list[dict[str, Any]] = [
+    *({"type": "Punctuation", "behavior": name} for name in ("Isolated", "Contiguous", "Removed")),
+    {"type": "BertPreTokenizer"},
+    {"type": "Whitespace"},
+    {"type": "WhitespaceSplit"},
+    {"type": "Digits", "individual_digits": True},
+    {"type": "Digits", "individual_digits": False},
+    {"type": "CharDelimiterSplit", "delimiter": "-"},
+]
+
+
+@pytest.mark.parametrize("pre", PRE_TOKENIZERS, ids=lambda pre: "-".join(map(str, pre.values())))
+def test_pre_tokenizers_on_every_code_point(pre: dict[str, Any]) -> None:
+    """Read and, as the splits of a spec, written again."""
+    tok = read_json({**model(), "pre_tokenizer": pre})
+    theirs = tokenizers.Tokenizer.from_str(json.dumps({**model(), "pre_tokenizer": pre}))
+    again = tok.to_tokenizers()
+    known = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in UNSTABLE]
+    for start in range(0, len(known), 500):
+        text = "".join(f"a{c}b{c}{c}. {c}1" for c in known[start : start + 500])
+        expected = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(text)]
+        assert [piece.decode() for piece in tok.pieces(text)] == expected
+        assert [piece for piece, _ in again.pre_tokenizer.pre_tokenize_str(text)] == expected

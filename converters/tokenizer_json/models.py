@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...bytelevel import CHARACTERS, from_characters
-from ...ranks import merges_of
+from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
 from ..json_tree import Node
 from ..vocabulary import (
@@ -140,7 +140,7 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the sections `model` and `added_tokens` cannot hold."""
-    found = spelling_losses(spec)
+    found = spelling_losses(spec) + losses_of_merges(spec)
     inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
     exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]
     if exposed and merges_of(spec).ignore_merges:

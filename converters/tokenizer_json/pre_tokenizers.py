@@ -19,7 +19,14 @@ _BEHAVIORS: dict[str, Behavior] = {
     "Contiguous": "contiguous",
 }
 _BEHAVIOR_NAMES = {behavior: name for name, behavior in _BEHAVIORS.items()}
-_PUNCTUATION = r"[\p{P}!-/:-@\[-`{-~]"
+# tokenizers has its punctuation from Unicode 8: what came later is none, and two characters have
+# become something else since. The ranges hold no other punctuation.
+_LATER_PUNCTUATION = (
+    "\u061d\u09fd-\u0a76\u0c77-\u0c84\u1b4e-\u1b4f\u1b7d-\u1b7f\u2e43-\u2e5d\U00010d6e-\U00010f89"
+    "\U000113d4-\U0001145d\U00011660-\U000116b9\U0001183b-\U00011fff\U00012ff1-\U00012ff2"
+    "\U00016d6d-\U00016fe2\U0001e5ff-\U0001e95f"
+)
+_PUNCTUATION = f"(?![{_LATER_PUNCTUATION}])[\u166d\U000111c9" + r"\p{P}!-/:-@\[-`{-~]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ NB_MODULE(_core, m) {
             std::rethrow_exception(p);
         } catch (const BadId& e) {
             PyErr_SetString(PyExc_KeyError, e.what());
+        } catch (const MissingByte& e) {
+            const nb::object error = nb::module_::import_("bpe_compat.errors").attr("FormatError");
+            PyErr_SetString(error.ptr(), e.what());
         }
     });
     m.attr("unicode_version") = kUnicodeVersion;

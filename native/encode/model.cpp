@@ -14,8 +14,10 @@ Bytes as_bytes(const std::string& text) {
 
 MissingByte::MissingByte(uint8_t byte)
     : std::invalid_argument([byte] {
-          char text[64];
-          std::snprintf(text, sizeof text, "byte 0x%02X has no token", byte);
+          char text[160];
+          std::snprintf(text, sizeof text,
+                        "byte 0x%02X has no token, so that texts with it cannot be encoded; give "
+                        "the vocabulary a token for it, or take it out of the text", byte);
           return std::string(text);
       }()) {}
 
