@@ -12,10 +12,9 @@ from pkgutil import extend_path
 __path__ = extend_path(__path__, __name__)
 
 from . import converters, errors
-from .counting import PieceCounts, count
 from .spec import TokenizerSpec
 from .tokenizer import TokenArrays, Tokenizer, load
-from .training import train
+from .training import PieceCounts, count, train
 from .verify import convert
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import UnsupportedError
+from ..spec import AddedToken, DecoderStep, TokenizerSpec, TokenKind
 from .counting import Cutting
-from .errors import UnsupportedError
-from .spec import AddedToken, DecoderStep, TokenizerSpec, TokenKind
 
 __all__ = ["Affixes", "Pairs", "characters_of", "continued", "cutting_of", "laid_out"]
 

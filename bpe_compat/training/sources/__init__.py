@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError
+from ...errors import FormatError
 from .columns import is_arrow, is_dataset, read_arrow, read_dataset
 from .files import read_file, read_stream, text_files
 from .reading import Batch, Column, Document, Errors, Reading

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from ..errors import FormatError
+from ... import _core
+from ...errors import FormatError
 
 __all__ = ["Batch", "Column", "Document", "Errors", "Reading"]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import regex
 
-from .errors import FormatError
+from ..errors import FormatError
 
 __all__ = ["Forbidden", "forbids", "seed_merges"]
 

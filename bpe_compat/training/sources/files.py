@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from ..errors import FormatError, UnsupportedError
+from ...errors import FormatError, UnsupportedError
 from .columns import read_arrow
 from .reading import Batch, Document, Reading
 

@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _core
+from .. import _core
+from ..bytelevel import BYTE_ORDER
+from ..patterns import resolve
+from ..progress import Progress, ProgressCallback
+from ..spec import TokenizerSpec
+from ..threads import thread_count
+from ..tokenizer import Tokenizer
 from .alphabets import Affixes, Pairs, SpecialIds, characters_of, continued, cutting_of, laid_out
-from .bytelevel import BYTE_ORDER
 from .control import Forbidden, forbids, seed_merges
 from .counting import Cutting, PieceCounts, checked_specials
-from .patterns import resolve
-from .progress import Progress, ProgressCallback
 from .sources import Errors
-from .spec import TokenizerSpec
-from .threads import thread_count
-from .tokenizer import Tokenizer
 
 __all__ = ["train"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from ..errors import FormatError
+from ... import _core
+from ...errors import FormatError
 from .reading import Batch, Column, Reading
 
 __all__ = ["is_arrow", "is_dataset", "read_arrow", "read_dataset"]

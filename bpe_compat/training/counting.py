@@ -14,14 +14,14 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, pipeline
-from .errors import FormatError, SpecialTokenError
-from .patterns import resolve, scanner_of
-from .progress import Progress, ProgressCallback
+from .. import _core, pipeline
+from ..errors import FormatError, SpecialTokenError
+from ..patterns import resolve, scanner_of
+from ..progress import Progress, ProgressCallback
+from ..spec import Split, check_text
+from ..texts import all_valid, valid
+from ..threads import thread_count
 from .sources import Batch, Column, Errors, Reading, batches, total_bytes
-from .spec import Split, check_text
-from .texts import all_valid, valid
-from .threads import thread_count
 
 __all__ = ["Cutting", "PieceCounts", "checked_specials", "count"]
 
