@@ -14,6 +14,7 @@ import bpe_compat
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bpe_compat"
+FOLDERS = {"converters": ROOT / "converters", "dialects": PACKAGE / "dialects"}
 MODULES = sorted(p.stem for p in PACKAGE.glob("*.py") if not p.stem.startswith("__"))
 
 # Which modules of the package a module may import; ARCHITECTURE.md draws the same picture.
@@ -26,8 +27,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "threads": set(),
     "progress": set(),
     "spec": {"errors"},
-    "dialects": {"errors"},
-    "patterns": {"errors", "spec"},
+    "dialects": {"_core", "errors"},
+    "patterns": {"dialects", "errors", "spec"},
     "ranks": {"_core", "spec"},
     "converters": BASE | {"ranks"},
     "pipeline": BASE | {"_core"},
@@ -75,21 +76,23 @@ def test_modules_import_only_what_they_may(module: str) -> None:
 
 
 def test_the_rules_name_every_module() -> None:
-    assert set(MAY_IMPORT) == {*MODULES, "converters"}
+    assert set(MAY_IMPORT) == {*MODULES, *FOLDERS}
 
 
-def test_converters_import_only_what_they_may() -> None:
-    for path in (ROOT / "converters").rglob("*.py"):
-        depth = len(path.relative_to(ROOT).parents)  # dots that lead out of the folder
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_import_only_what_they_may(folder: str) -> None:
+    for path in FOLDERS[folder].rglob("*.py"):
+        # Dots that lead out of the folder.
+        depth = len(path.relative_to(FOLDERS[folder].parent).parents)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.level == depth:
                 names = {node.module} if node.module else {a.name for a in node.names}
-                assert names <= MAY_IMPORT["converters"], path
+                assert names <= MAY_IMPORT[folder], path
 
 
 def test_only_the_plug_in_imports_transformers_and_only_the_bindings_nanobind() -> None:
-    for path in [*PACKAGE.glob("*.py"), *(ROOT / "converters").rglob("*.py")]:
+    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "converters").rglob("*.py")]:
         if path.stem != "hf":
             assert "transformers" not in imported(path, top_level=False), path
     for path in (ROOT / "native").rglob("*.[hc]*"):
