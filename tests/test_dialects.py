@@ -92,8 +92,11 @@ def test_cases_are_those_of_both_engines() -> None:
 # Constructs
 
 SUPPORTED = {
-    # Written in Oniguruma's syntax.
     "oniguruma": [
+        # From published files.
+        r" ?\d+\.|\. ?| ?[-\w]+|[#+]\s+", r"[一-龥\u3040-ゟ゠-ヿ]+", " {2,}",
+        r"<\|startoftext\|>|'s|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+",
         r"\p{N}{1,3}+", r"(?>\d{1,3})", r"a{2}?b{,3}c{4,}?", r"a{,2}b", r"\x41{2,3}+",
         r"\u0041{1,2}+",
         r"(?:ab){1,2}+", "^a$", r"^|a$", r"\Aa|b\z|\n\Z", "^", "$", r"\bb|c\B",
