@@ -8,6 +8,7 @@ files differ on `"a\\n  "`.
 from dataclasses import dataclass
 from typing import Literal
 
+from . import dialects
 from .errors import FormatError
 from .spec import Split
 
@@ -106,7 +107,9 @@ def named(text: str, dialect: Dialect = "tiktoken") -> Pattern | None:
 def resolve(pattern: str | None) -> tuple[Split, ...]:
     """The split steps of a pattern given by name, as a regex, or as None for no split.
 
-    A regex of one's own cuts around its matches; text that it does not match stays, as pieces.
+    A regex of one's own, in tiktoken's dialect, cuts around its matches; text that it does not match
+    stays, as pieces. Raises `FormatError` for what is no regex and `UnsupportedError` for a regex that
+    `dialects` refuses.
 
     >>> resolve("gpt2") == PATTERNS["gpt2"].splits
     True
@@ -127,6 +130,8 @@ def resolve(pattern: str | None) -> tuple[Split, ...]:
             f"As a regular expression for this very word write {f'(?:{pattern})'!r}"
         )
     known = named(pattern)
+    if not known:
+        dialects.matcher(pattern)
     return known.splits if known else (Split(pattern),)
 
 

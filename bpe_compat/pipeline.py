@@ -7,15 +7,13 @@ import functools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-import numpy as np
 import regex
 
-from . import _core, dialects
+from . import dialects
 from .bytelevel import from_characters, to_characters
-from .errors import FormatError
 from .spec import Behavior, Normalizer, Split
 
-__all__ = ["Piece", "compile_pattern", "normalizer", "splitter"]
+__all__ = ["Piece", "normalizer", "splitter"]
 
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
@@ -42,8 +40,17 @@ def _normalizer_step(step: Normalizer) -> Callable[[str], str]:
         case "prepend":
             return lambda text: step.content + text if text else text
         case "replace":
-            pattern = compile_pattern(step.pattern)
-            return lambda text: pattern.sub(lambda _: step.content, text)
+            pattern = dialects.matcher(step.pattern)
+            return lambda text: _replaced(pattern, step.content, text)
+
+
+def _replaced(pattern: dialects.Matcher, content: str, text: str) -> str:
+    out: list[str] = []
+    last = 0
+    for start, end in pattern.spans(text):
+        out += (text[last:start], content)
+        last = end
+    return "".join((*out, text[last:]))
 
 
 def splitter(splits: tuple[Split, ...]) -> Callable[[str], list[Piece]]:
@@ -91,19 +98,16 @@ def _split_bytes(piece: Piece, steps: list[_Step]) -> Iterator[Piece]:
 
 
 def _splitter_step(split: Split) -> _Step:
-    pattern = compile_pattern(split.pattern)
-    moved = _moved_code_points()
+    pattern = dialects.matcher(split.pattern)
 
     def step(text: str) -> list[tuple[int, int]]:
-        if not text.isascii():
-            text = text.translate(moved)
         parts: list[tuple[int, int, bool]] = []
         last = 0
-        for match in pattern.finditer(text):
-            if match.start() > last:
-                parts.append((last, match.start(), split.invert))
-            parts.append((match.start(), match.end(), not split.invert))
-            last = match.end()
+        for start, end in pattern.spans(text):
+            if start > last:
+                parts.append((last, start, split.invert))
+            parts.append((start, end, not split.invert))
+            last = end
         if last < len(text):
             parts.append((last, len(text), split.invert))
         return [(a, b) for a, b in _arrange(parts, split.behavior) if a < b]
@@ -128,33 +132,3 @@ def _arrange(parts: list[tuple[int, int, bool]], behavior: Behavior) -> Iterable
             arranged.append([a, b])
         previous = matched
     return [(a, b) for a, b in (reversed(arranged) if backwards else arranged)]
-
-
-@functools.lru_cache(maxsize=64)
-def compile_pattern(text: str) -> "regex.Pattern[str]":
-    """A regex of a spec, compiled; raises `FormatError` if it is none."""
-    try:
-        return regex.compile(dialects.to_python(text), regex.V1)
-    except regex.error as error:
-        raise FormatError(f"{text!r} is not a valid regular expression: {error}") from error
-
-
-@functools.cache
-def _moved_code_points() -> dict[int, str]:
-    """Code points whose category differs between `regex` and the Unicode version of this package.
-
-    Each is mapped to one that has the right category in both, so that `regex`, which follows newer
-    versions of Unicode, finds the pieces of ours. Costs some 50 ms once.
-    """
-    table = np.frombuffer(_core.categories(), np.uint8)
-    moved: dict[int, str] = {}
-    for number, category in enumerate(_core.category_names().split()):
-        if category == "Cs":
-            continue
-        members = np.flatnonzero(table == number).astype("<u4").tobytes().decode("utf-32-le")
-        differing = regex.findall(rf"\P{{{category}}}", members)
-        # The last one that both agree on stands in: no pattern is likely to name it.
-        same = regex.search(rf"\p{{{category}}}", members[::-1]) if differing else None
-        if same:
-            moved |= dict.fromkeys(map(ord, differing), same[0])
-    return moved

@@ -55,7 +55,7 @@ class AddedToken:
 class Split:
     """One step that cuts text into pieces by a regular expression.
 
-    The regex is in the dialect of tiktoken's engine (fancy-regex; see `dialects.py`). `behavior`
+    The regex is in the dialect of tiktoken's engine (fancy-regex; see `dialects/`). `behavior`
     says what becomes of the matches, as in tokenizers' `Split`; `invert` swaps matches and the text
     between them. `mapped` says that the regex sees GPT-2's characters of the bytes instead of the
     text, as steps after `ByteLevel` in a tokenizer.json do.

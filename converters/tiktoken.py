@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import dialects
 from ..errors import FormatError
 from ..patterns import named, resolve
 from ..ranks import differences
@@ -55,6 +56,7 @@ _PUBLISHED: dict[str, tuple[str, str, dict[str, int]]] = {
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
         "o200k_base", "o200k", {_END: 199999, _PROMPT: 200018}),
 }  # fmt: skip
+_NO_SPLIT = r"(?s:.+)"
 _EMPTY = b"="  # how Whisper's table spells a token of no bytes
 
 
@@ -251,6 +253,8 @@ def _split_losses(spec: TokenizerSpec) -> list[str]:
         return [f"the split behavior {split.behavior}"]
     if split.behavior == "removed" and not split.invert:
         return ["a split that removes its matches"]
+    if spec.splits and dialects.can_be_empty(split.pattern):
+        return ["a split pattern that can match the empty text"]
     return []
 
 
@@ -290,12 +294,15 @@ def pattern_of(spec: TokenizerSpec) -> str:
     '[a-z]'
     """
     if not spec.splits:
-        return r"(?s:.+)"
+        return _NO_SPLIT
     split = spec.splits[0]
-    if split.behavior == "removed" or named(split.pattern):
+    if named(split.pattern):
         return split.pattern
-    # Text between the matches is a piece, too: all that starts no match.
-    return rf"(?:{split.pattern})|(?s:(?!{split.pattern}).)+"
+    if dialects.can_be_empty(split.pattern):  # a loss: tiktoken fails at an empty match
+        return _NO_SPLIT
+    if split.behavior == "removed":
+        return split.pattern
+    return dialects.with_text_between(split.pattern)
 
 
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:

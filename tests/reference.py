@@ -3,14 +3,11 @@
 A piece is a list of tokens; a token is bytes. Nothing here is incremental: every step counts again.
 """
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-import regex
-
-from bpe_compat import dialects, pipeline
+from bpe_compat import dialects
 
 Token = bytes
 Pair = tuple[Token, Token]
@@ -18,13 +15,7 @@ Pair = tuple[Token, Token]
 
 def pieces(pattern: str, text: str) -> list[str]:
     """The matches of a regex in tiktoken's dialect, under the Unicode version of this package."""
-    moved = text if text.isascii() else text.translate(pipeline._moved_code_points())
-    return [text[match.start() : match.end()] for match in _compiled(pattern).finditer(moved)]
-
-
-@functools.cache
-def _compiled(pattern: str) -> "regex.Pattern[str]":
-    return regex.compile(dialects.to_python(pattern), regex.V1)
+    return [text[a:b] for a, b in dialects.matcher(pattern).spans(text)]
 
 
 def merged(tokens: Sequence[Token], pair: Pair) -> list[Token]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_compat as bc
-from bpe_compat import bytelevel, dialects, patterns, ranks
+from bpe_compat import bytelevel, patterns, ranks
 from bpe_compat.spec import AddedToken, Split, TokenizerSpec, TokenKind
 
 NORMAL, CONTROL, UNUSED = TokenKind.NORMAL, TokenKind.CONTROL, TokenKind.UNUSED
@@ -100,85 +100,6 @@ def test_scanners_are_used_only_where_they_are_the_same() -> None:
     for split in (Split(text, "removed"), Split(text, "contiguous"), Split(text, mapped=True)):
         assert patterns.scanner_of((split,)) is None
     assert patterns.scanner_of((Split(text), Split(text))) is None
-
-
-# Dialects
-
-
-@pytest.mark.parametrize(
-    ("oniguruma", "tiktoken"),
-    [
-        (r"\p{N}{1,3}+", r"(?:\p{N}{1,3})+"),
-        (r"(?>\p{N}{1,3})", r"(?>\p{N}{1,3})"),
-        (r"a{2}?b{,3}c{4,}?", r"(?:a{2})?b{0,3}c{4,}?"),
-        (r"^a$", r"(?m:^)a(?m:$)"),
-        (r"(?m:.)(?i:x)(?-m)", r"(?s:.)(?i:x)(?-s)"),
-        (r"\Aa\z\Z", r"\Aa\z\Z"),
-        (r"[\h]\H", r"[[0-9A-Fa-f]][^0-9A-Fa-f]"),
-        (r"[[:alpha:]_]", r"[[\p{Alphabetic}]_]"),
-        (r"\p{^L}", r"\P{L}"),
-        (r"[]a][^]b]", r"[\]a][^\]b]"),
-        (r"\x{41}\x{2028}", "\\x41\u2028"),
-    ],
-)
-def test_oniguruma_to_tiktoken(oniguruma: str, tiktoken: str) -> None:
-    assert dialects.from_oniguruma(oniguruma) == tiktoken
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"\p{N}{1,3}+",
-        r"a{2}?",
-        r"^a$",
-        r"(?s:.)\d+",
-        r"[a||b]",
-        r"(?<=a)b(?!c)|(?:d)++",
-        r"x{3}y?+",
-    ],
-)
-def test_tiktoken_to_oniguruma_and_python_match_the_same(text: str) -> None:
-    """Each dialect's own engine finds the same matches."""
-    import regex
-    import tiktoken
-    import tokenizers
-
-    onig = tokenizers.pre_tokenizers.Split(
-        tokenizers.Regex(dialects.to_oniguruma(text)), "removed", invert=True
-    )
-    compiled = regex.compile(dialects.to_python(text), regex.V1)
-    ids = {bytes([b]): b for b in range(256)}
-    rust = tiktoken.Encoding("x", pat_str=text, mergeable_ranks=ids, special_tokens={})
-    for sample in ("1234567 a\naa\n", "aabaacbd", "a", "xxxyxxx\n|ab", "b|a\n12"):
-        matches = [m[0] for m in compiled.finditer(sample) if m[0]]
-        assert [p for p, _ in onig.pre_tokenize_str(sample)] == matches
-        assert bytes(rust.encode_ordinary(sample)).decode() == "".join(matches)
-
-
-@pytest.mark.parametrize("text", [r"\w+|[^\w\s]+", r"[-\w]+", r"\W", r"[\w&&[^a]]"])
-def test_word_characters_come_back(text: str) -> None:
-    assert dialects.to_oniguruma(dialects.from_oniguruma(text)).replace("[^\\w]", "\\W") == text
-
-
-@pytest.mark.parametrize("text", [r"\X", r"\Ra", r"(?y{g}a)", "(?#c)", "[[:punct:]]", r"(?l)a"])
-def test_what_has_no_counterpart_is_refused(text: str) -> None:
-    with pytest.raises(bc.errors.UnsupportedError):
-        dialects.from_oniguruma(text)
-
-
-@pytest.mark.parametrize("text", ["(a", "a)", "[a", "a\\", "(?i:a"])
-def test_what_is_no_regex_is_named(text: str) -> None:
-    with pytest.raises(bc.errors.FormatError, match="regex"):
-        dialects.from_oniguruma(text)
-
-
-@given(st.text("a.*+?()[]{}|^$\\-&~# é\n", min_size=1, max_size=6))
-def test_escape_matches_the_text_itself(text: str) -> None:
-    import regex
-
-    escaped = dialects.escape(text)
-    assert regex.fullmatch(dialects.to_python(escaped), text, regex.V1)
-    assert dialects.from_oniguruma(dialects.to_oniguruma(escaped)) == escaped
 
 
 # Ranks and merges
