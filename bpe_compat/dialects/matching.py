@@ -98,7 +98,7 @@ class Matcher:
             at = last = end
 
     def _reduced(self, text: str) -> str:
-        letters = self._letters[np.frombuffer(text.encode("utf-32-le"), "<u4")]
+        letters = self._letters[_code_points(text)]
         if letters.dtype == np.uint8:
             return str(letters.tobytes(), "latin-1")
         return str(letters.astype("<u4").tobytes(), "utf-32-le")
@@ -158,3 +158,12 @@ def _letters(
 def _class(held: npt.NDArray[np.bool_]) -> str:
     letters = [f"\\u{letter:04X}" for letter in np.flatnonzero(held)]
     return letters[0] if len(letters) == 1 else f"[{''.join(letters)}]"
+
+
+def _code_points(text: str) -> npt.NDArray[np.uint32]:
+    """The code points of a text; half a surrogate pair counts as unassigned, like a stray byte."""
+    try:
+        return np.frombuffer(text.encode("utf-32-le"), "<u4")
+    except UnicodeEncodeError:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return np.where((codes >= 0xD800) & (codes < 0xE000), np.uint32(0x10FFFF), codes)

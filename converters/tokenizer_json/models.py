@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...bytelevel import CHARACTERS, from_characters
+from ...errors import UnsupportedError
 from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
 from ..json_tree import Node
@@ -116,7 +117,12 @@ def _is_pair(pair: Any) -> bool:
 
 
 def write(spec: TokenizerSpec) -> dict[str, Any]:
-    """The section for a spec."""
+    """The section for a spec. Raises `UnsupportedError` for what the format has no room for."""
+    if spec.suffix_apart:
+        raise UnsupportedError(
+            f"the end of a word {spec.suffix!r} is a symbol of its own; in a tokenizer.json it is "
+            "part of the last character (end_of_word='attached')"
+        )
     recovered = merges_of(spec)
     spelled = spellings(spec)
     outside = _outside_vocab(spec)
