@@ -162,7 +162,7 @@ def test_a_bad_row_of_a_dataset_is_named() -> None:
 BAD = b"a caf\xe9 \xff\xfe b"
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", r" ?\p{L}+|\s+| ?[^\s\p{L}]+"])
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", r" ?\p{L}+| ?[^\s\p{L}]+|\s+"])
 def test_bytes_that_are_no_utf8(pattern: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(BAD)
