@@ -38,6 +38,9 @@ def first_invalid(text: object) -> int:
     Offset of the first byte that is not UTF-8, or the size if there is none.
     """
 
+def first_invalid_text(texts: object) -> int:
+    """Number of the first text that is not UTF-8, or how many there are."""
+
 class Encoder:
     def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: str, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
 

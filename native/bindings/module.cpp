@@ -65,6 +65,15 @@ NB_MODULE(_core, m) {
               const nb::gil_scoped_release released;
               return first_invalid(bytes);
           }, "text"_a, "Offset of the first byte that is not UTF-8, or the size if there is none.");
+    m.def("first_invalid_text",
+          [](nb::handle texts) {
+              const Texts all(texts);
+              const nb::gil_scoped_release released;
+              size_t i = 0;
+              while (i < all.views().size() && first_invalid(all.views()[i]) == all.views()[i].size())
+                  ++i;
+              return i;
+          }, "texts"_a, "Number of the first text that is not UTF-8, or how many there are.");
     bind_encoder(m);
     bind_ranks(m);
     bind_training(m);

@@ -44,7 +44,7 @@ struct Cl100k {
     static bool find_starts(const Window& w, Window::Mask& starts) {
         if (digits > 1 && w.wide_categories & kNumbers) return false;  // counted in characters
         const Others others(w, w.line_ends);
-        starts = others.starts;
+        std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         uint64_t apostrophes = 0;
         for (size_t i = 1; i <= w.blocks; ++i) {
             const uint64_t words = w.letters[i] & ~w.after(w.letters, i) & ~prefix_before(w, others, i);

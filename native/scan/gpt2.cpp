@@ -31,7 +31,8 @@ struct Gpt2 {
     static bool find_starts(const Window& w, Window::Mask& starts) {
         // The last character of white space that something follows: a piece of its own, or the
         // first character of the next one.
-        Window::Mask last_spaces{};
+        Window::Mask last_spaces;
+        last_spaces[w.blocks + 1] = 0;
         for (size_t i = 1; i <= w.blocks; ++i) last_spaces[i] = w.spaces[i] & ~w.before_space(i);
         if (w.wide_spaces) to_first_bytes(w, last_spaces);
         uint64_t apostrophes = 0, others_before = 0;

@@ -71,7 +71,7 @@ struct O200k {
         Window::Mask closers;
         for (size_t i = 0; i <= w.blocks + 1; ++i) closers[i] = w.line_ends[i] | w.slashes[i];
         const Others others(w, closers);
-        starts = others.starts;
+        std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         uint64_t suffixes = 0, lower_before = 0;
         for (size_t i = 1; i <= w.blocks; ++i) {
             const uint64_t after_letters = w.after(w.letters, i);

@@ -19,7 +19,8 @@ void join_final_space(const Window& w, const Others& others, Window::Mask& start
 
 }  // namespace
 
-Others::Others(const Window& w, const Window::Mask& closers) : starts{}, prefixes{}, absorbed{} {
+Others::Others(const Window& w, const Window::Mask& closers) {
+    for (size_t i = 0; i <= w.blocks + 1; ++i) starts[i] = prefixes[i] = absorbed[i] = 0;
     uint64_t before = 0;
     for (size_t i = 1; i <= w.blocks; ++i) {
         const uint64_t others = w.others(i);
@@ -60,13 +61,15 @@ void cut_numbers(const Window& w, Window::Mask& starts) {
 void cut_spaces(const Window& w, const Others& others, bool keeps_final_space,
                 Window::Mask& starts) {
     // White space in front of which a line end can be reached from the left, and line ends.
-    Window::Mask closed = w.line_ends;
+    Window::Mask closed;
+    for (size_t i = 0; i <= w.blocks + 1; ++i) closed[i] = w.line_ends[i];
     for (size_t i = w.blocks; i > 0; --i) {
         const uint64_t inside = w.spaces[i] & ~(w.breaks[i] >> 1 | w.breaks[i + 1] << 63);
         const uint64_t from_next = closed[i + 1] << 63 & inside;
         if (closed[i] | from_next) closed[i] = spread_down(closed[i] | from_next, inside);
     }
-    Window::Mask last{};
+    Window::Mask last;
+    last[w.blocks + 1] = 0;
     for (size_t i = 1; i <= w.blocks; ++i)
         last[i] = w.spaces[i] & ~w.line_ends[i] & ~w.before_space(i);
     if (w.wide_spaces) to_first_bytes(w, last);

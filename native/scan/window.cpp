@@ -9,7 +9,7 @@ namespace {
 
 // Enters the classes of the characters beyond ASCII.
 void classify_wide(Window& w) {
-    w.tails = w.caseless = w.marks = {};
+    for (size_t i = 0; i <= w.blocks + 1; ++i) w.caseless[i] = w.marks[i] = 0;
     uint64_t done = 0;  // bytes of this block that belong to a character of the one before
     for (size_t i = 1; i <= w.blocks; ++i) {
         uint64_t left = w.wide[i] & ~done;
@@ -85,14 +85,9 @@ void fill_window(Window& w, Bytes text, size_t at, bool by_line) {
     w.wide_spaces = false;
     uint64_t any_wide = 0;
     for (size_t i = 1; i <= w.blocks; ++i) any_wide |= w.wide[i];
-    if (any_wide)
-        classify_wide(w);
-    else
-        w.tails = {};
-    if (by_line)
-        add_breaks(w);
-    else
-        w.breaks = {};
+    for (size_t i = 0; i <= w.blocks + 1; ++i) w.tails[i] = w.breaks[i] = 0;
+    if (any_wide) classify_wide(w);
+    if (by_line) add_breaks(w);
     if (w.at_end()) w.spaces[w.blocks + 1] = ~uint64_t{0};
 }
 

@@ -6,6 +6,7 @@
 // window to window.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 

@@ -25,50 +25,42 @@ uint64_t median(std::vector<uint64_t>& counts) {
 }  // namespace
 
 CountTable::Key CountTable::key_of(Bytes text, size_t begin, size_t length) {
-    Key key;
+    // Load 16 bytes whatever the length is: the load need not wait for it.
+    unsigned __int128 bytes = 0;
     if (begin + 16 <= text.size()) {
-        // Load 16 bytes whatever the length is: the load need not wait for it.
-        std::memcpy(&key, text.data() + begin, 16);
-        key.low &= kKeep[length][0];
-        key.high &= kKeep[length][1];
+        std::memcpy(&bytes, text.data() + begin, 16);
+    } else if (text.size() >= 16) {
+        std::memcpy(&bytes, text.data() + text.size() - 16, 16);
+        bytes >>= 8 * (begin + 16 - text.size());
     } else {
-        key = {0, 0};
-        std::memcpy(&key, text.data() + begin, length);
+        std::memcpy(&bytes, text.data() + begin, length);
     }
-    key.high |= uint64_t{length} << 56;
-    return key;
+    return {static_cast<uint64_t>(bytes) & kKeep[length][0],
+            (static_cast<uint64_t>(bytes >> 64) & kKeep[length][1]) | uint64_t{length} << 56};
 }
 
 void CountTable::add_pieces(Bytes text, size_t begin, std::span<const size_t> ends,
                             uint64_t order) {
-    struct Waiting {
-        Key key;
-        uint64_t hash, order;
-    };
-    // All slots of a batch are requested before the first is looked at: cache misses overlap.
-    constexpr size_t kBatch = 64;
-    Waiting waiting[kBatch];
-    while (!ends.empty()) {
-        const auto batch = ends.first(std::min(kBatch, ends.size()));
-        ends = ends.subspan(batch.size());
-        reserve(batch.size());
-        const size_t mask = slots_.size() - 1;
-        size_t size = 0;
-        for (const size_t end : batch) {
-            const size_t length = end - begin;
-            if (length <= kShort) {
-                const Key key = key_of(text, begin, length);
-                const uint64_t hash = hash_of(key);
-                __builtin_prefetch(&slots_[hash & mask], 1);
-                waiting[size++] = {key, hash, order + begin};
-            } else {
-                add_long(text.subspan(begin, length), 1, order + begin);
-            }
-            begin = end;
+    for (const size_t end : ends) {
+        const size_t length = end - begin;
+        if (length <= kShort) {
+            const Key key = key_of(text, begin, length);
+            const uint64_t hash = hash_of(key);
+            __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1);
+            waiting_[waiting_count_++] = {key, hash, order + begin};
+            if (waiting_count_ == kBatch) flush();
+        } else {
+            add_long(text.subspan(begin, length), 1, order + begin);
         }
-        for (size_t i = 0; i < size; ++i)
-            add_short(waiting[i].key, waiting[i].hash, 1, waiting[i].order);
+        begin = end;
     }
+}
+
+void CountTable::flush() {
+    reserve(waiting_count_);
+    for (size_t i = 0; i < waiting_count_; ++i)
+        add_short(waiting_[i].key, waiting_[i].hash, 1, waiting_[i].order);
+    waiting_count_ = 0;
 }
 
 void CountTable::add(Bytes piece, uint64_t count, uint64_t order) {

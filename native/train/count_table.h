@@ -24,6 +24,7 @@ public:
         : memory_limit_(memory_limit), slots_(1 << 12) {}
     CountTable(const CountTable&) = delete;
 
+    // Before the table is looked at, `flush` must have been called.
     size_t size() const { return short_count_ + long_pieces_.size(); }
     // How often pieces occurred that were forgotten.
     uint64_t forgotten() const { return forgotten_; }
@@ -31,6 +32,7 @@ public:
     // Adds consecutive pieces of a text, the first of which starts at `begin`. `order` is the place
     // of the text's start.
     void add_pieces(Bytes text, size_t begin, std::span<const size_t> ends, uint64_t order);
+    void flush();
     // Adds one piece so many times.
     void add(Bytes piece, uint64_t count, uint64_t order);
     void add(const CountTable& other);
@@ -62,7 +64,15 @@ private:
         uint64_t count, order;
     };
 
+    // A piece whose slot has been asked for: all slots of a batch are, before the first is looked
+    // at, so that cache misses overlap.
+    struct Waiting {
+        Key key;
+        uint64_t hash, order;
+    };
+
     static constexpr size_t kShort = 15;
+    static constexpr size_t kBatch = 64;
 
     static Key key_of(Bytes text, size_t begin, size_t length);
     static uint64_t hash_of(Key key) { return mix(key.low ^ kSeedA, key.high ^ kSeedB); }
@@ -77,6 +87,8 @@ private:
     uint64_t forgotten_ = 0;
     ZeroedArray<Slot> slots_;  // a power of two, at most 5/8 full; open addressing
     size_t short_count_ = 0;
+    std::array<Waiting, kBatch> waiting_;
+    size_t waiting_count_ = 0;
     ByteStrings long_pieces_;
     std::vector<Counted> long_counts_;
     BytesIndex long_index_{long_pieces_};

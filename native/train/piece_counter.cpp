@@ -7,6 +7,8 @@
 namespace bpe {
 namespace {
 
+constexpr size_t kTask = 1 << 16;  // bytes of text: what is worth handing to a thread
+
 struct TooMany : std::overflow_error {
     TooMany() : std::overflow_error("the counts add up to more than 2^64 bytes of text") {}
 };
@@ -33,11 +35,22 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
     const uint64_t before = position_;
     const std::vector<Part> parts = parts_of(documents, threads);
     while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
+    std::vector<size_t> tasks{0};  // where each begins: short parts are counted many at a time
+    size_t size = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        size += parts[i].text.size();
+        if (size < kTask && i + 1 < parts.size()) continue;
+        tasks.push_back(i + 1);
+        size = 0;
+    }
     std::atomic<size_t> next_table{0};
     parallel_for(
-        parts.size(), threads, position_ - before, watch,
+        tasks.size() - 1, threads, position_ - before, watch,
         [&](Beat&) { return tables_[next_table++].get(); },
-        [&](size_t i, CountTable* table, Beat& beat) { count_part(parts[i], *table, beat); });
+        [&](size_t task, CountTable* table, Beat& beat) {
+            for (size_t i = tasks[task]; i < tasks[task + 1]; ++i) count_part(parts[i], *table, beat);
+            table->flush();
+        });
 }
 
 // For several threads, long documents are cut where that changes nothing.

@@ -93,7 +93,7 @@ def _iterable(sources: Iterable[Any], reading: Reading) -> Iterator[Batch]:
     number, wanted = 0, 1
     while items := list(islice(iterator, wanted)):
         kinds = set(map(type, items))
-        if kinds == {str}:
+        if kinds == {str} or (kinds == {bytes} and reading.accepts(items)):
             yield items
             size = sum(map(len, items))
         else:

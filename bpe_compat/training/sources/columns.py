@@ -12,6 +12,9 @@ from .reading import Batch, Column, Reading
 
 __all__ = ["is_arrow", "is_dataset", "read_arrow", "read_dataset"]
 
+_BATCH_BYTES = 1 << 21
+_MOST_ROWS = 1 << 16
+
 
 def is_dataset(sources: Any) -> bool:
     """Whether this is a Dataset or IterableDataset of the package datasets."""
@@ -26,9 +29,23 @@ def is_arrow(sources: Any) -> bool:
 def read_dataset(dataset: Any, reading: Reading) -> Iterator[Batch]:
     """The text column of a dataset, in batches of its rows."""
     row = 0
-    for table in dataset.with_format("arrow").iter(batch_size=1000):
+    for table in _tables(dataset.with_format("arrow")):
         yield from read_arrow(table, reading, "the dataset", row)
         row += table.num_rows
+
+
+def _tables(dataset: Any) -> Iterator[Any]:
+    """Batches of about a megabyte; of a stream, a thousand rows at a time."""
+    if not hasattr(dataset, "__len__"):
+        yield from dataset.iter(batch_size=1000)
+        return
+    at, rows = 0, 100
+    while at < len(dataset):
+        table = dataset[at : at + rows]
+        yield table
+        at += table.num_rows
+        fitting = table.num_rows * _BATCH_BYTES // max(table.nbytes, 1)
+        rows = max(1, min(fitting, 8 * rows, _MOST_ROWS))
 
 
 def read_arrow(data: Any, reading: Reading, name: str, row: int = 0) -> Iterator[Batch]:

@@ -54,6 +54,10 @@ class Reading:
             "pass text_column="
         )
 
+    def accepts(self, texts: list[bytes]) -> bool:
+        """Whether all these texts may be taken as they are."""
+        return self.errors == "bytes" or _core.first_invalid_text(texts) == len(texts)
+
     def checked(self, text: Any, name: str, offset: int = 0) -> Document:
         """A document of UTF-8, as far as `errors` asks for it; `offset` is where it starts."""
         if isinstance(text, str):
