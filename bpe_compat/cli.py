@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from . import __version__, converters
-from .errors import BPECompatError
+from .errors import BPECompatError, FormatError
 from .patterns import PATTERNS
 from .summary import summary
 from .tokenizer import Tokenizer, load
@@ -77,7 +77,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", type=Path, help="UTF-8 text")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        help="text, .jsonl or .parquet, also .gz, .zst, .xz, .bz2; folders; globs; - for stdin",
+    )
     parser.add_argument("--vocab-size", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--format", choices=converters.FORMATS, default="huggingface")
@@ -94,6 +98,20 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-frequency", type=int, default=1)
     parser.add_argument("--max-token-length", type=int, metavar="BYTES")
     parser.add_argument("--unit", choices=["document", "line"], default="document")
+    parser.add_argument("--text-column", default="text", help="of .jsonl and .parquet")
+    parser.add_argument(
+        "--errors", choices=["strict", "replace", "bytes"], default="strict",
+        help="what to do with bytes that are no UTF-8 (default: refuse the file)",
+    )  # fmt: skip
+    parser.add_argument("--seed-token", action="append", default=[], metavar="TOKEN")
+    parser.add_argument("--forbid", metavar="REGEX", help="tokens never to make")
+    parser.add_argument("--extend", type=Path, metavar="TOKENIZER", help="go on from this one")
+    parser.add_argument("--alphabet", choices=["bytes", "characters"], default="bytes")
+    parser.add_argument("--end-of-word-suffix", default="", metavar="SUFFIX")
+    parser.add_argument("--end-of-word", choices=["attached", "separate"], default="attached")
+    parser.add_argument("--continuing-subword-prefix", default="", metavar="PREFIX")
+    parser.add_argument("--unknown-token", metavar="TOKEN")
+    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="of counting")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     parser.set_defaults(run=_train)
@@ -102,8 +120,11 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 def _train(options: argparse.Namespace) -> None:
     special = options.special or ["<|endoftext|>"]
     converters.check_target(options.output, options.format)
+    if options.files != ["-"] and "-" in options.files:
+        raise FormatError("- stands alone: stdin cannot be read together with files")
+    stdin = options.files == ["-"]
     tokenizer = train(
-        options.files,
+        sys.stdin.buffer if stdin else [Path(name) for name in options.files],
         options.vocab_size,
         pattern=None if options.pattern == "none" else options.pattern,
         special_tokens=[] if options.no_special else special,
@@ -113,6 +134,17 @@ def _train(options: argparse.Namespace) -> None:
         min_frequency=options.min_frequency,
         max_token_length=options.max_token_length,
         unit=options.unit,
+        text_column=options.text_column,
+        errors=options.errors,
+        seed_tokens=options.seed_token,
+        forbid=options.forbid,
+        extend=None if options.extend is None else load(options.extend),
+        alphabet=options.alphabet,
+        end_of_word_suffix=options.end_of_word_suffix,
+        end_of_word=options.end_of_word,
+        continuing_subword_prefix=options.continuing_subword_prefix,
+        unknown_token=options.unknown_token,
+        memory_limit=options.memory_limit,
         threads=options.threads,
         progress=False if options.quiet else None,
     )

@@ -1,5 +1,6 @@
 """The command `bpe-compat`."""
 
+import io
 import json
 import os
 import subprocess
@@ -49,6 +50,27 @@ def test_train_options(corpus: Path, tmp_path: Path) -> None:
     assert bc.load(out).spec.tokens == expected.spec.tokens
     assert main([*arguments, "--no-special"]) == 0
     assert bc.load(out).special_tokens_set == set()
+
+
+@pytest.mark.filterwarnings("ignore:the text has only")
+def test_train_from_stdin_and_other_sources(
+    corpus: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    common = ["--vocab-size", "280", "--output", str(out), "--quiet"]
+    with corpus.open("rb") as stream, monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", io.TextIOWrapper(stream))
+        assert main(["train", "-", *common]) == 0
+    assert bc.load(out).spec == bc.train(corpus, 280).spec
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"story": TEXT * 3}))
+    options = ["--text-column", "story", "--forbid", ".*t.*", "--seed-token", "cat"]
+    assert main(["train", str(rows), *common, *options]) == 0
+    expected = bc.train(corpus, 280, forbid=".*t.*", seed_tokens=["cat"])
+    assert bc.load(out).spec == expected.spec
+    assert main(["train", str(corpus), *common, "--extend", str(folder)]) == 0
+    assert bc.load(out).spec == bc.train(corpus, 280, extend=bc.load(folder)).spec
+    assert main(["train", str(corpus), "-", *common]) == 2
 
 
 def test_encode_and_decode(
