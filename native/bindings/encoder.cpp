@@ -82,15 +82,24 @@ void alone(const Encoder& encoder, Job&& job) {
 }
 
 // One text, with or without spans.
-std::vector<Id> encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled,
-                       std::vector<Span>* spans = nullptr) {
+IdBuffer encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled,
+                std::vector<Span>* spans = nullptr) {
     const Text bytes(text);
-    std::vector<Id> ids;
+    IdBuffer ids;
     const Bytes mask = bytes_of(enabled);
     alone(encoder, [&](Encoder::Worker& worker, Beat& beat) {
-        encoder.encode(bytes, mask, worker, beat, ids, spans);
+        if (spans)
+            encoder.encode_with_spans(bytes, mask, worker, beat, ids, *spans);
+        else
+            encoder.encode(bytes, mask, worker, beat, ids);
     });
     return ids;
+}
+
+Array<Id> to_array(IdBuffer&& ids) {
+    auto* kept = new IdBuffer(std::move(ids));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<IdBuffer*>(p); });
+    return Array<Id>(kept->data(), {kept->size()}, owner);
 }
 
 Encoder::Batch encode_batch(const Encoder& encoder, nb::handle texts, const nb::bytes& enabled,
@@ -156,7 +165,7 @@ void bind_encoder(nb::module_& m) {
         .def("encode_with_offsets",
              [](const Encoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
                  std::vector<Span> spans;
-                 const std::vector<Id> ids = encode(e, text, enabled, &spans);
+                 const IdBuffer ids = encode(e, text, enabled, &spans);
                  if (characters) to_characters(Text(text), spans);
                  return nb::make_tuple(to_list(ids), pairs_of(spans));
              }, "text"_a, "enabled"_a, "characters"_a,
@@ -176,7 +185,7 @@ void bind_encoder(nb::module_& m) {
                  nb::list lists;
                  size_t begin = 0;
                  for (const int64_t end : batch.ends) {
-                     lists.append(to_list(std::span(batch.ids).subspan(begin, end - begin)));
+                     lists.append(to_list(std::span<const Id>(batch.ids).subspan(begin, end - begin)));
                      begin = static_cast<size_t>(end);
                  }
                  return lists;
@@ -186,10 +195,10 @@ void bind_encoder(nb::module_& m) {
         .def("encode_pieces",
              [](const Encoder& e, nb::handle pieces) {
                  const Texts bytes(pieces);
-                 std::vector<Id> ids;
+                 IdBuffer ids;
                  alone(e, [&](Encoder::Worker& worker, Beat& beat) {
                      for (const Bytes piece : bytes.views()) {
-                         e.encode_piece(piece, 0, worker, ids);
+                         e.encode_piece(piece, worker, ids);
                          beat(piece.size());
                      }
                  });
@@ -198,10 +207,10 @@ void bind_encoder(nb::module_& m) {
              nb::sig("def encode_pieces(self, pieces: Sequence[bytes]) -> list[int]"))
         .def("encode_piece_with_offsets",
              [](const Encoder& e, const nb::bytes& piece) {
-                 std::vector<Id> ids;
+                 IdBuffer ids;
                  std::vector<Span> spans;
                  alone(e, [&](Encoder::Worker& worker, Beat&) {
-                     e.encode_piece(bytes_of(piece), 0, worker, ids, &spans);
+                     e.encode_piece_with_spans(bytes_of(piece), 0, worker, ids, spans);
                  });
                  return nb::make_tuple(to_list(ids), pairs_of(spans));
              }, "piece"_a, "Ids of a piece and the bytes of it that each covers.",

@@ -66,8 +66,9 @@ Start start_of(const Encoder& encoder) {
     start.prefix = model.options().prefix;
     const auto worker = std::make_shared<Encoder::Worker>(encoder);
     start.spell = [&encoder, worker](Bytes piece, std::vector<Id>& ids) {
-        ids.clear();
-        encoder.encode_piece(piece, 0, *worker, ids);
+        IdBuffer made;
+        encoder.encode_piece(piece, *worker, made);
+        ids.assign(made.data(), made.data() + made.size());
     };
     return start;
 }

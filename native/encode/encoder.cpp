@@ -1,30 +1,162 @@
 #include "encoder.h"
 
+#include <algorithm>
+
 namespace bpe {
 
-void Encoder::encode_piece(Bytes piece, size_t offset, Worker& worker, std::vector<Id>& ids,
-                           std::vector<Span>* spans) const {
+std::unique_ptr<WordCache> Encoder::borrow() const {
+    std::call_once(seeded_, [this] { seeds_ = make_seeds(); });
+    {
+        const std::unique_lock lock(lock_, std::try_to_lock);
+        if (lock && !caches_.empty()) {
+            auto cache = std::move(caches_.back());
+            caches_.pop_back();
+            return cache;
+        }
+    }
+    return std::make_unique<WordCache>(seeds_, kCacheBytes);
+}
+
+void Encoder::give_back(std::unique_ptr<WordCache> cache) const {
+    const std::unique_lock lock(lock_, std::try_to_lock);
+    if (lock) caches_.push_back(std::move(cache));
+}
+
+// What every short token becomes when it is a piece: mostly itself, but not if no merges lead to it.
+std::vector<WordCache::Entry> Encoder::make_seeds() const {
+    std::vector<WordCache::Entry> seeds;
+    Merger merger(model_->table());
+    std::vector<Symbol> symbols;
+    for (Id id = 0; id < model_->size(); ++id) {
+        const Bytes token = model_->token(id);
+        if (!model_->normal(id) || token.empty() || token.size() > ShortKey::kMost) continue;
+        try {
+            model_->encode(token, merger, symbols);
+        } catch (const MissingByte&) {
+            continue;
+        }
+        if (symbols.empty() || symbols.size() > WordCache::kMostIds) continue;
+        const ShortKey key = ShortKey::of(token, 0, token.size());
+        WordCache::Entry entry{key.low, key.high | uint64_t{symbols.size()} << 60, {}};
+        for (size_t i = 0; i < symbols.size(); ++i) entry.ids[i] = symbols[i].id;
+        seeds.push_back(entry);
+    }
+    return seeds;
+}
+
+// All look-ups of a batch are requested before the first is made, so that cache misses overlap.
+void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
+                           IdBuffer& ids) const {
+    struct Waiting {
+        ShortKey key;  // `high` is 0 for a long piece
+        uint64_t hash;
+        size_t begin, end;
+    };
+    constexpr size_t kBatch = 64;
+    Waiting waiting[kBatch];
+    WordCache& cache = worker.cache();
+    Id* out = ids.reserve(ends.back() - begin + WordCache::kMostIds);
+    while (!ends.empty()) {
+        const auto batch = ends.first(std::min(kBatch, ends.size()));
+        ends = ends.subspan(batch.size());
+        for (size_t i = 0; i < batch.size(); ++i) {
+            const size_t length = batch[i] - begin;
+            Waiting& w = waiting[i];
+            w.begin = begin;
+            w.end = begin = batch[i];
+            w.key = {0, 0};
+            if (length > ShortKey::kMost) continue;
+            w.key = ShortKey::of(text, w.begin, length);
+            w.hash = w.key.hash();
+            cache.prefetch(w.hash);
+        }
+        for (size_t i = 0; i < batch.size(); ++i) {
+            const Waiting& w = waiting[i];
+            const WordCache::Entry* entry = w.key.high ? cache.find(w.key, w.hash) : nullptr;
+            if (entry) {
+                std::memcpy(out, entry->ids, sizeof entry->ids);
+                out += entry->count();
+                continue;
+            }
+            ids.resize(out - ids.data());
+            encode_piece(text.subspan(w.begin, w.end - w.begin), worker, ids);
+            out = ids.reserve(text.size() - w.end + WordCache::kMostIds);
+        }
+    }
+    ids.resize(out - ids.data());
+}
+
+void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
+    WordCache& cache = worker.cache();
+    const bool is_short = piece.size() <= ShortKey::kMost;
+    const ShortKey key = is_short ? ShortKey::of(piece, 0, piece.size()) : ShortKey{};
+    const uint64_t hash = is_short ? key.hash() : hash_of(piece);
+    if (is_short && !piece.empty()) {
+        if (const auto* entry = cache.find(key, hash)) {
+            for (size_t i = 0; i < entry->count(); ++i) ids.push_back(entry->ids[i]);
+            return;
+        }
+    }
+    const bool is_cached = piece.size() <= WordCache::kMostBytes && !piece.empty();
+    if (std::span<const Id> known; is_cached && cache.find_long(piece, hash, known)) {
+        std::copy(known.begin(), known.end(), ids.reserve(known.size()));
+        ids.resize(ids.size() + known.size());
+        return;
+    }
+    const size_t before = ids.size();
+    if (!model_->encode_short(piece, ids)) {
+        model_->encode(piece, worker.merger, worker.symbols);
+        for (const Symbol& symbol : worker.symbols) ids.push_back(symbol.id);
+    }
+    if (!is_cached) return;
+    const std::span<const Id> made(ids.data() + before, ids.size() - before);
+    if (is_short && !made.empty() && made.size() <= WordCache::kMostIds)
+        cache.insert(key, hash, made);
+    else
+        cache.insert_long(piece, hash, made);
+}
+
+void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
+    const auto on_text = [&](size_t begin, size_t end) {
+        const Bytes segment = text.subspan(begin, end - begin);
+        size_t ends[kScanCapacity];
+        for (size_t at = 0; at < segment.size();) {
+            const size_t from = at;
+            const size_t count = scan_(segment, at, false, ends);
+            encode_words(segment, from, {ends, count}, worker, ids);
+            beat(at - from);
+        }
+    };
+    for_each_segment(text, enabled, beat, on_text, [&](Match match) {
+        ids.push_back(added_[match.index].id);
+        beat(match.end - match.begin);
+    });
+}
+
+void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,
+                                      std::vector<Span>& spans) const {
     model_->encode(piece, worker.merger, worker.symbols);
     for (const Symbol& symbol : worker.symbols) {
         ids.push_back(symbol.id);
-        if (spans) spans->push_back({offset + symbol.start, offset + symbol.end});
+        spans.push_back({offset + symbol.start, offset + symbol.end});
     }
 }
 
-void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
-                     std::vector<Id>& ids, std::vector<Span>* spans) const {
+void Encoder::encode_with_spans(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
+                                IdBuffer& ids, std::vector<Span>& spans) const {
     const auto on_text = [&](size_t begin, size_t end) {
         const Bytes segment = text.subspan(begin, end - begin);
         for_each_piece(
             scan_, segment, false,
             [&](size_t from, size_t to) {
-                encode_piece(segment.subspan(from, to - from), begin + from, worker, ids, spans);
+                const Bytes piece = segment.subspan(from, to - from);
+                encode_piece_with_spans(piece, begin + from, worker, ids, spans);
             },
             beat);
     };
     for_each_segment(text, enabled, beat, on_text, [&](Match match) {
         ids.push_back(added_[match.index].id);
-        if (spans) spans->push_back({match.begin, match.end});
+        spans.push_back({match.begin, match.end});
         beat(match.end - match.begin);
     });
 }
@@ -32,14 +164,14 @@ void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
 Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabled,
                                      unsigned threads, Watch& watch) const {
     // A job is a run of texts of at least this many bytes: large enough to hide the hand-out, small
-    // enough to share the work.
-    constexpr size_t kJobBytes = 1 << 18;
+    // enough to share the work. One thread does all in one job, straight into the result.
+    const size_t job_bytes = threads > 1 ? size_t{1} << 18 : SIZE_MAX;
     std::vector<size_t> begins{0};
     size_t total = 0, waiting = 0;
     for (size_t i = 0; i < texts.size(); ++i) {
         total += texts[i].size();
         waiting += texts[i].size();
-        if (waiting < kJobBytes && i + 1 < texts.size()) continue;
+        if (waiting < job_bytes && i + 1 < texts.size()) continue;
         begins.push_back(i + 1);
         waiting = 0;
     }
@@ -54,13 +186,27 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
             }
         });
     if (results.size() == 1) return std::move(results[0]);
+    return joined(results, threads, watch);
+}
+
+Encoder::Batch Encoder::joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) {
     Batch all;
-    for (Batch& part : results) {
-        const auto offset = static_cast<int64_t>(all.ids.size());
-        all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
-        for (const int64_t end : part.ends) all.ends.push_back(offset + end);
-        part = {};
+    std::vector<size_t> begins;
+    size_t size = 0;
+    for (const Batch& part : parts) {
+        begins.push_back(size);
+        for (const int64_t end : part.ends) all.ends.push_back(static_cast<int64_t>(size) + end);
+        size += part.ids.size();
     }
+    Id* const ids = all.ids.reserve(size);
+    all.ids.resize(size);
+    parallel_for(
+        parts.size(), threads, size, watch, [](Beat&) { return 0; },
+        [&](size_t i, int, Beat& beat) {
+            std::copy_n(parts[i].ids.data(), parts[i].ids.size(), ids + begins[i]);
+            beat(parts[i].ids.size());
+            parts[i] = {};
+        });
     return all;
 }
 

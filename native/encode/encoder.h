@@ -1,15 +1,19 @@
-// Text in, ids out; ids in, bytes out. Immutable: any number of threads may use one encoder.
+// Text in, ids out; ids in, bytes out. Immutable but for its caches: any number of threads may use
+// one encoder.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "added.h"
-#include "model.h"
 #include "../base/parallel.h"
 #include "../scan/scanner.h"
+#include "added.h"
+#include "id_buffer.h"
+#include "model.h"
+#include "word_cache.h"
 
 namespace bpe {
 
@@ -44,24 +48,42 @@ public:
     // The pass over raw text, or the one over normalized text.
     const AddedTokens& pass(bool normalized) const { return normalized ? normalized_ : raw_; }
 
-    // What one thread uses again from text to text.
-    struct Worker {
+    // What one thread uses again from text to text. Its cache comes from the encoder and goes back
+    // to it: the next call finds it warm.
+    class Worker {
+    public:
         explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
-            : merger(encoder.model_->table(), beat) {}
+            : merger(encoder.model_->table(), beat), encoder_(encoder), cache_(encoder.borrow()) {}
+        ~Worker() {
+            if (cache_) encoder_.give_back(std::move(cache_));
+        }
+        Worker(Worker&&) = default;
+
+        WordCache& cache() { return *cache_; }
+
         Merger merger;
         std::vector<Symbol> symbols;
+        std::vector<Id> ids;
+
+    private:
+        const Encoder& encoder_;
+        std::unique_ptr<WordCache> cache_;
     };
 
-    // Appends the ids of a text and, if `spans` is given, the bytes that each of them covers.
-    void encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, std::vector<Id>& ids,
-                std::vector<Span>* spans = nullptr) const;
-    // The same for one piece of a split made elsewhere; spans count from `offset`.
-    void encode_piece(Bytes piece, size_t offset, Worker& worker, std::vector<Id>& ids,
-                      std::vector<Span>* spans = nullptr) const;
+    // Appends the ids of a text.
+    void encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    // The same for one piece of a split made elsewhere.
+    void encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const;
+
+    // The same with the bytes that each id covers; those of a piece count from `offset`.
+    void encode_with_spans(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
+                           std::vector<Span>& spans) const;
+    void encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,
+                                 std::vector<Span>& spans) const;
 
     // Ids of many texts one after the other, and where each text's ids end.
     struct Batch {
-        std::vector<Id> ids;
+        IdBuffer ids;
         std::vector<int64_t> ends;
     };
     Batch encode_batch(std::span<const Bytes> texts, Enabled enabled, unsigned threads,
@@ -100,10 +122,24 @@ public:
     }
 
 private:
+    void encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
+                      IdBuffer& ids) const;
+    static Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch);
+    std::unique_ptr<WordCache> borrow() const;
+    void give_back(std::unique_ptr<WordCache> cache) const;
+    std::vector<WordCache::Entry> make_seeds() const;
+
+    // Bytes that the cache of one thread may take for short pieces.
+    static constexpr size_t kCacheBytes = size_t{64} << 20;
+
     std::unique_ptr<const Model> model_;
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
     Scan scan_;
+    mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
+    mutable std::vector<std::unique_ptr<WordCache>> caches_;
+    mutable std::once_flag seeded_;
+    mutable std::vector<WordCache::Entry> seeds_;
 };
 
 }  // namespace bpe

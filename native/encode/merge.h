@@ -31,6 +31,14 @@ public:
         slots_.resize(slots);
     }
 
+    // Priority and merged token in one number: the lowest is the first to merge.
+    using Merge = uint64_t;
+    static constexpr Merge kNoMerge = UINT64_MAX;
+    Merge merge_of(Id left, Id right) const {
+        const Entry entry = find(left, right);
+        return uint64_t{entry.priority} << 32 | entry.merged;
+    }
+
     // A pair that is added twice keeps its last entry, as in tokenizers.
     void insert(Id left, Id right, Priority priority, Id merged);
 

@@ -41,6 +41,7 @@ Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const
     }
     if (!options_.by_ranks) {
         add_listed_merges(merges);
+        add_byte_pairs();
         return;
     }
     add_missing_bytes();
@@ -51,6 +52,14 @@ Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const
     for (Id id = 0; id < size_; ++id)
         if (kinds_[id] == Kind::normal)
             for_each_pair(id, [&](Id left, Id right) { table_.insert(left, right, id, id); });
+    add_byte_pairs();
+}
+
+void Model::add_byte_pairs() {
+    if (!starts_as_bytes_) return;
+    byte_pairs_.resize(1 << 16);
+    for (size_t pair = 0; pair < byte_pairs_.size(); ++pair)
+        byte_pairs_[pair] = table_.merge_of(bytes_[pair >> 8], bytes_[pair & 0xFF]);
 }
 
 // Bytes without a token can still be merged into one; they get ids that nobody owns meanwhile.
@@ -79,6 +88,39 @@ void Model::add_listed_merges(std::span<const Id> merges) {
         if (!merged) throw std::invalid_argument(name + " makes a string that is no token");
         table_.insert(left, right, static_cast<Priority>(i / 2), *merged);
     }
+}
+
+bool Model::encode_short(Bytes piece, IdBuffer& ids) const {
+    if (byte_pairs_.empty() || piece.empty() || piece.size() > kShortPiece) return false;
+    if (options_.ignore_merges) {
+        if (const auto id = whole(piece)) {
+            ids.push_back(*id);
+            return true;
+        }
+    }
+    std::array<Id, kShortPiece> symbols;
+    std::array<MergeTable::Merge, kShortPiece> merges;  // of each symbol with the next one
+    size_t size = piece.size();
+    for (size_t i = 0; i < size; ++i) {
+        symbols[i] = bytes_[piece[i]];
+        if (symbols[i] == kNoId) return false;
+        if (i + 1 < size) merges[i] = byte_pairs_[piece[i] << 8 | piece[i + 1]];
+    }
+    while (size > 1) {
+        const size_t at = std::min_element(merges.begin(), merges.begin() + size - 1) - merges.begin();
+        if (merges[at] == MergeTable::kNoMerge) break;
+        symbols[at] = static_cast<Id>(merges[at]);
+        --size;
+        std::copy(symbols.begin() + at + 2, symbols.begin() + size + 1, symbols.begin() + at + 1);
+        std::copy(merges.begin() + at + 1, merges.begin() + size, merges.begin() + at);
+        if (at > 0) merges[at - 1] = table_.merge_of(symbols[at - 1], symbols[at]);
+        if (at + 1 < size) merges[at] = table_.merge_of(symbols[at], symbols[at + 1]);
+    }
+    for (size_t i = 0; i < size; ++i)
+        if (symbols[i] >= size_) return false;
+    std::copy_n(symbols.begin(), size, ids.reserve(size));
+    ids.resize(ids.size() + size);
+    return true;
 }
 
 void Model::encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "id_buffer.h"
 #include "merge.h"
 
 namespace bpe {
@@ -57,6 +58,10 @@ public:
         return id && *id < size_ ? id : std::nullopt;
     }
 
+    // The ids of a piece of up to kShortPiece bytes, if that is all there is to it: bytes that merge.
+    // False if it is not, and nothing is appended.
+    static constexpr size_t kShortPiece = 32;
+    bool encode_short(Bytes piece, IdBuffer& ids) const;
     // Replaces `symbols` by the tokens of one piece. Throws MissingByte.
     void encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const;
     // Replaces `symbols` by what the merges of a piece start from.
@@ -75,6 +80,7 @@ public:
 
 private:
     void add_missing_bytes();
+    void add_byte_pairs();
     void add_listed_merges(std::span<const Id> merges);
     void start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const;
     std::optional<Id> whole(Bytes piece) const;
@@ -88,6 +94,8 @@ private:
     std::vector<size_t> lengths_;  // of the tokens in the index, each once, rising; if by_ranks
     std::array<Id, 256> bytes_;  // the token of each byte: Kind::normal if byte_level, else Kind::byte
     MergeTable table_;
+    // What two bytes merge to, as in `table_`; empty unless pieces start as bytes.
+    std::vector<MergeTable::Merge> byte_pairs_;
 };
 
 }  // namespace bpe

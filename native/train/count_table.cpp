@@ -6,16 +6,6 @@
 namespace bpe {
 namespace {
 
-// Masks that keep the first n bytes of 16, as two words.
-constexpr auto kKeep = [] {
-    std::array<std::array<uint64_t, 2>, 16> masks{};
-    for (size_t n = 0; n < 16; ++n) {
-        masks[n][0] = n >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * n)) - 1;
-        masks[n][1] = n <= 8 ? 0 : (uint64_t{1} << (8 * (n - 8))) - 1;
-    }
-    return masks;
-}();
-
 uint64_t median(std::vector<uint64_t>& counts) {
     const auto middle = counts.begin() + static_cast<ptrdiff_t>(counts.size() / 2);
     std::nth_element(counts.begin(), middle, counts.end());
@@ -24,28 +14,13 @@ uint64_t median(std::vector<uint64_t>& counts) {
 
 }  // namespace
 
-CountTable::Key CountTable::key_of(Bytes text, size_t begin, size_t length) {
-    // Load 16 bytes whatever the length is: the load need not wait for it.
-    unsigned __int128 bytes = 0;
-    if (begin + 16 <= text.size()) {
-        std::memcpy(&bytes, text.data() + begin, 16);
-    } else if (text.size() >= 16) {
-        std::memcpy(&bytes, text.data() + text.size() - 16, 16);
-        bytes >>= 8 * (begin + 16 - text.size());
-    } else {
-        std::memcpy(&bytes, text.data() + begin, length);
-    }
-    return {static_cast<uint64_t>(bytes) & kKeep[length][0],
-            (static_cast<uint64_t>(bytes >> 64) & kKeep[length][1]) | uint64_t{length} << 56};
-}
-
 void CountTable::add_pieces(Bytes text, size_t begin, std::span<const size_t> ends,
                             uint64_t order) {
     for (const size_t end : ends) {
         const size_t length = end - begin;
-        if (length <= kShort) {
-            const Key key = key_of(text, begin, length);
-            const uint64_t hash = hash_of(key);
+        if (length <= ShortKey::kMost) {
+            const ShortKey key = ShortKey::of(text, begin, length);
+            const uint64_t hash = key.hash();
             __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1);
             waiting_[waiting_count_++] = {key, hash, order + begin};
             if (waiting_count_ == kBatch) flush();
@@ -64,10 +39,10 @@ void CountTable::flush() {
 }
 
 void CountTable::add(Bytes piece, uint64_t count, uint64_t order) {
-    if (piece.size() > kShort) return add_long(piece, count, order);
+    if (piece.size() > ShortKey::kMost) return add_long(piece, count, order);
     reserve(1);
-    const Key key = key_of(piece, 0, piece.size());
-    add_short(key, hash_of(key), count, order);
+    const ShortKey key = ShortKey::of(piece, 0, piece.size());
+    add_short(key, key.hash(), count, order);
 }
 
 void CountTable::add(const CountTable& other) {
@@ -75,17 +50,17 @@ void CountTable::add(const CountTable& other) {
     reserve(other.short_count_);
     for (size_t i = 0; i < other.slots_.size(); ++i) {
         if (i + kAhead < other.slots_.size()) {
-            const Key& key = other.slots_[i + kAhead].key;
-            if (key.high != 0) __builtin_prefetch(&slots_[hash_of(key) & (slots_.size() - 1)], 1);
+            const ShortKey& key = other.slots_[i + kAhead].key;
+            if (key.high != 0) __builtin_prefetch(&slots_[key.hash() & (slots_.size() - 1)], 1);
         }
         const Slot& slot = other.slots_[i];
-        if (slot.key.high != 0) add_short(slot.key, hash_of(slot.key), slot.count, slot.order);
+        if (slot.key.high != 0) add_short(slot.key, slot.key.hash(), slot.count, slot.order);
     }
     for (Id i = 0; i < other.long_pieces_.size(); ++i)
         add_long(other.long_pieces_[i], other.long_counts_[i].count, other.long_counts_[i].order);
 }
 
-void CountTable::add_short(Key key, uint64_t hash, uint64_t count, uint64_t order) {
+void CountTable::add_short(ShortKey key, uint64_t hash, uint64_t count, uint64_t order) {
     for (size_t slot = hash & (slots_.size() - 1);; slot = (slot + 1) & (slots_.size() - 1)) {
         Slot& s = slots_[slot];
         if (s.key == key) {
@@ -136,7 +111,7 @@ void CountTable::resize(size_t slots, uint64_t forgotten_count) {
             forgotten_ += old[i].count;
             continue;
         }
-        size_t slot = hash_of(old[i].key) & (slots_.size() - 1);
+        size_t slot = old[i].key.hash() & (slots_.size() - 1);
         while (slots_[slot].key.high != 0) slot = (slot + 1) & (slots_.size() - 1);
         slots_[slot] = old[i];
         ++short_count_;

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <vector>
 
-#include "../base/hash.h"
 #include "../base/memory.h"
+#include "../base/short_key.h"
 #include "../base/vocab.h"
 
 namespace bpe {
 
-// Pieces of up to 15 bytes, nearly all of them, are keys themselves: their bytes and, in the highest
-// byte, their length, so that equality is two comparisons and touches nothing but the slot. Longer
-// ones lie in a buffer. A piece's order is the place of its first appearance in the text.
+// Pieces of up to 15 bytes, nearly all of them, are keys themselves; longer ones lie in a buffer. A piece's order is the place of its first appearance in the text.
 //
 // With a limit, the table forgets instead of growing beyond so many bytes. Short and long pieces may
 // take half of it each; where that is full, all pieces are forgotten that have occurred at most n
@@ -45,19 +42,15 @@ public:
             if (slot.key.high == 0) continue;
             uint8_t bytes[16];
             std::memcpy(bytes, &slot.key, 16);
-            sink(Bytes(bytes, slot.key.high >> 56), slot.count, slot.order);
+            sink(Bytes(bytes, slot.key.length()), slot.count, slot.order);
         }
         for (Id i = 0; i < long_pieces_.size(); ++i)
             sink(long_pieces_[i], long_counts_[i].count, long_counts_[i].order);
     }
 
 private:
-    struct Key {
-        uint64_t low, high;  // high is never 0 in a key: it holds the length
-        bool operator==(const Key&) const = default;
-    };
     struct Slot {
-        Key key;
+        ShortKey key;
         uint64_t count, order;
     };
     struct Counted {
@@ -67,17 +60,13 @@ private:
     // A piece whose slot has been asked for: all slots of a batch are, before the first is looked
     // at, so that cache misses overlap.
     struct Waiting {
-        Key key;
+        ShortKey key;
         uint64_t hash, order;
     };
 
-    static constexpr size_t kShort = 15;
     static constexpr size_t kBatch = 64;
 
-    static Key key_of(Bytes text, size_t begin, size_t length);
-    static uint64_t hash_of(Key key) { return mix(key.low ^ kSeedA, key.high ^ kSeedB); }
-
-    void add_short(Key key, uint64_t hash, uint64_t count, uint64_t order);
+    void add_short(ShortKey key, uint64_t hash, uint64_t count, uint64_t order);
     void add_long(Bytes piece, uint64_t count, uint64_t order);
     void reserve(size_t more);
     void resize(size_t slots, uint64_t forgotten_count);
