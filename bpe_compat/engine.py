@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _core, patterns, pipeline
 from .errors import FormatError, UnsupportedError
 from .spec import TokenizerSpec, TokenKind
+from .texts import valid
 
 __all__ = ["Engine", "Offsets", "Text", "make_engine"]
 
@@ -217,7 +218,7 @@ def _to_bytes(piece: str) -> bytes:
 
 def _decoded(text: Text) -> str:
     if isinstance(text, str):
-        return text
+        return valid(text)
     if not isinstance(text, bytes | bytearray | memoryview):
         raise TypeError(f"text must be str or bytes, not {type(text).__name__}")
     try:

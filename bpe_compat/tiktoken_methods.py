@@ -122,7 +122,7 @@ class TiktokenMethods:
         [[1, 0], [0]]
         """
         threads = thread_count(num_threads)
-        return self.engine.encode_lists(all_valid(text), self._specials.as_text, threads)
+        return self.engine.encode_lists(text, self._specials.as_text, threads)
 
     def encode_with_unstable(
         self,

@@ -12,7 +12,7 @@ from .engine import Engine, Offsets, make_engine
 from .progress import Progress
 from .spec import TokenizerSpec
 from .specials import Specials
-from .texts import all_valid, valid
+from .texts import valid
 from .threads import thread_count
 from .tiktoken_methods import TiktokenMethods
 
@@ -128,10 +128,10 @@ class Tokenizer(TiktokenMethods):
         if isinstance(texts, str | bytes):
             raise TypeError("texts must be a sequence of texts, not one text")
         enabled = self._specials.mode(specials)
-        checked, used = all_valid(texts), thread_count(threads)
-        total = sum(len(text) for text in checked if isinstance(text, str | bytes))
+        used = thread_count(threads)
+        total = sum(len(text) for text in texts if isinstance(text, str | bytes))
         with Progress(progress, "encoding", total, "B") as bar:
-            return TokenArrays(*self.engine.encode_batch(checked, enabled, used, bar.report))
+            return TokenArrays(*self.engine.encode_batch(texts, enabled, used, bar.report))
 
     def encode_with_offsets(
         self, text: str, *, specials: Literal["text", "encode"] = "text"

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ranks": {"_core", "spec"},
     "converters": BASE | {"ranks"},
     "pipeline": BASE | {"_core"},
-    "engine": BASE | {"_core", "pipeline"},
+    "engine": BASE | {"_core", "pipeline", "texts"},
     "specials": {"errors", "spec", "engine"},
     "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},

@@ -200,10 +200,7 @@ class PieceCounts:
         if self._in_python:
             self._in_python.add(all_valid(batch), self.core)
         else:
-            try:
-                self.core.add(batch, threads, bar.report)
-            except UnicodeEncodeError:  # a lone surrogate; raised before anything was counted
-                self.core.add(all_valid(batch), threads, bar.report)
+            self.core.add(batch, threads, bar.report)
         return sum(map(len, batch))
 
     def _last_cut(self, block: memoryview) -> int:

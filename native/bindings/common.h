@@ -68,7 +68,8 @@ inline nb::list to_list(std::span<const Id> ids) {
     return owned;
 }
 
-// The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive.
+// The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive. Half a surrogate pair
+// becomes U+FFFD.
 class Texts {
 public:
     explicit Texts(nb::handle texts) : owned_(nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()))) {
@@ -92,7 +93,7 @@ private:
         if (PyUnicode_Check(text.ptr())) {
             Py_ssize_t size;
             const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-            if (!data) throw nb::python_error();
+            if (!data) return view(replaced_.emplace_back(without_surrogates(text)));
             return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
         }
         if (!PyObject_CheckBuffer(text.ptr()))
@@ -104,7 +105,16 @@ private:
         return {static_cast<const uint8_t*>(buffer->buf), static_cast<size_t>(buffer->len)};
     }
 
+    // Pairs of surrogates become the character they stand for, lone ones U+FFFD: what tiktoken does.
+    static nb::object without_surrogates(nb::handle text) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw nb::python_error();
+        PyErr_Clear();
+        const nb::object utf16 = text.attr("encode")("utf-16-le", "surrogatepass");
+        return utf16.attr("decode")("utf-16-le", "replace");
+    }
+
     nb::tuple owned_;
+    std::vector<nb::object> replaced_;
     std::vector<Buffer> buffers_;
     std::vector<Bytes> views_;
 };

@@ -1,7 +1,9 @@
 // Added tokens: strings that are cut out of the text before the split, special tokens among them.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -37,10 +39,13 @@ public:
     template <class Sink>
     void for_each_match(Bytes text, std::span<const uint8_t> enabled, Beat& beat,
                         Sink&& sink) const {
-        if (nodes_.size() == 1) return;
+        if (nodes_.size() == 1 || !std::memchr(enabled.data(), 1, enabled.size())) return;
         size_t taken = 0, steps = 0;
         Run run;
-        for (size_t at = 0; at < text.size();) {
+        Candidates candidates(*this, text);
+        for (size_t at = 0;;) {
+            at = candidates.next(at);
+            if (at == text.size()) break;
             if (++steps % 65536 == 0) beat(0);
             const Match found = longest_at(text, at, enabled);
             if (found.end == at) {
@@ -65,6 +70,45 @@ private:
     // White space that has been gone through already: a stripped space may itself be a token.
     struct Run {
         size_t begin = 0, end = 0;
+    };
+
+    // Places where a token may begin: of few first bytes, each is searched for on its own.
+    class Candidates {
+    public:
+        Candidates(const AddedTokens& tokens, Bytes text) : tokens_(tokens), text_(text) {
+            next_.fill(0);
+            if (tokens.nodes_[0].edges > kFew) return;
+            for (size_t i = 0; i < tokens.nodes_[0].edges; ++i) next_[i] = search(i, 0);
+        }
+
+        // The first one from `at` on, or the end of the text.
+        size_t next(size_t at) {
+            if (tokens_.nodes_[0].edges > kFew) {
+                while (at < text_.size() && tokens_.root_[text_[at]] == 0) ++at;
+                return at;
+            }
+            size_t first = text_.size();
+            for (size_t i = 0; i < tokens_.nodes_[0].edges; ++i) {
+                if (next_[i] < at) next_[i] = search(i, at);
+                first = std::min(first, next_[i]);
+            }
+            return first;
+        }
+
+    private:
+        static constexpr size_t kFew = 4;
+
+        size_t search(size_t i, size_t at) const {
+            const uint8_t* begin = text_.data() + at;
+            const void* found = at < text_.size() ? std::memchr(begin, tokens_.edge_bytes_[i],
+                                                                text_.size() - at)
+                                                  : nullptr;
+            return found ? static_cast<const uint8_t*>(found) - text_.data() : text_.size();
+        }
+
+        const AddedTokens& tokens_;
+        Bytes text_;
+        std::array<size_t, kFew> next_;  // place of each first byte, from the last place asked for on
     };
 
     Match longest_at(Bytes text, size_t at, std::span<const uint8_t> enabled) const {

@@ -73,7 +73,7 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
         for (size_t i = 0; i < batch.size(); ++i) {
             const Waiting& w = waiting[i];
             const WordCache::Entry* entry = w.key.high ? cache.find(w.key, w.hash) : nullptr;
-            if (entry) {
+            if (entry && entry->has_ids()) {
                 std::memcpy(out, entry->ids, sizeof entry->ids);
                 out += entry->count();
                 continue;
@@ -88,32 +88,28 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
 
 void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
     WordCache& cache = worker.cache();
+    if (piece.empty() || piece.size() > WordCache::kMostBytes) return merge(piece, worker, ids);
     const bool is_short = piece.size() <= ShortKey::kMost;
     const ShortKey key = is_short ? ShortKey::of(piece, 0, piece.size()) : ShortKey{};
     const uint64_t hash = is_short ? key.hash() : hash_of(piece);
-    if (is_short && !piece.empty()) {
-        if (const auto* entry = cache.find(key, hash)) {
-            for (size_t i = 0; i < entry->count(); ++i) ids.push_back(entry->ids[i]);
-            return;
-        }
-    }
-    const bool is_cached = piece.size() <= WordCache::kMostBytes && !piece.empty();
-    if (std::span<const Id> known; is_cached && cache.find_long(piece, hash, known)) {
+    const WordCache::Entry* entry = is_short ? cache.find(key, hash) : nullptr;
+    std::span<const Id> known;
+    if (entry && entry->has_ids()) known = {entry->ids, entry->count()};
+    if (!known.empty() || ((entry || !is_short) && cache.find_long(piece, hash, known))) {
         std::copy(known.begin(), known.end(), ids.reserve(known.size()));
-        ids.resize(ids.size() + known.size());
-        return;
+        return ids.resize(ids.size() + known.size());
     }
     const size_t before = ids.size();
-    if (!model_->encode_short(piece, ids)) {
-        model_->encode(piece, worker.merger, worker.symbols);
-        for (const Symbol& symbol : worker.symbols) ids.push_back(symbol.id);
-    }
-    if (!is_cached) return;
+    merge(piece, worker, ids);
     const std::span<const Id> made(ids.data() + before, ids.size() - before);
-    if (is_short && !made.empty() && made.size() <= WordCache::kMostIds)
-        cache.insert(key, hash, made);
-    else
-        cache.insert_long(piece, hash, made);
+    if (is_short && !entry && !made.empty()) cache.insert(key, hash, made);
+    if (!is_short || made.size() > WordCache::kMostIds) cache.insert_long(piece, hash, made);
+}
+
+void Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) const {
+    if (model_->encode_short(piece, ids)) return;
+    model_->encode(piece, worker.merger, worker.symbols);
+    for (const Symbol& symbol : worker.symbols) ids.push_back(symbol.id);
 }
 
 void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
@@ -176,6 +172,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
         waiting = 0;
     }
     std::vector<Batch> results(begins.size() - 1);
+    if (results.size() == 1) results[0].ids = results_->take(total + WordCache::kMostIds);
     parallel_for(
         results.size(), threads, total, watch, [&](Beat& beat) { return Worker(*this, &beat); },
         [&](size_t job, Worker& worker, Beat& beat) {
@@ -189,7 +186,8 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     return joined(results, threads, watch);
 }
 
-Encoder::Batch Encoder::joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) {
+Encoder::Batch Encoder::joined(std::vector<Batch>& parts, unsigned threads,
+                               Watch& watch) const {
     Batch all;
     std::vector<size_t> begins;
     size_t size = 0;
@@ -198,7 +196,8 @@ Encoder::Batch Encoder::joined(std::vector<Batch>& parts, unsigned threads, Watc
         for (const int64_t end : part.ends) all.ends.push_back(static_cast<int64_t>(size) + end);
         size += part.ids.size();
     }
-    Id* const ids = all.ids.reserve(size);
+    all.ids = results_->take(size);
+    Id* const ids = all.ids.data();
     all.ids.resize(size);
     parallel_for(
         parts.size(), threads, size, watch, [](Beat&) { return 0; },

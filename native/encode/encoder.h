@@ -124,7 +124,8 @@ public:
 private:
     void encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
                       IdBuffer& ids) const;
-    static Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch);
+    Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) const;
+    void merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     std::vector<WordCache::Entry> make_seeds() const;
@@ -136,6 +137,7 @@ private:
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
     Scan scan_;
+    std::shared_ptr<IdBuffer::Pool> results_ = std::make_shared<IdBuffer::Pool>();
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
     mutable std::vector<std::unique_ptr<WordCache>> caches_;
     mutable std::once_flag seeded_;

@@ -14,8 +14,9 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
 }
 
 void WordCache::insert(ShortKey key, uint64_t hash, std::span<const Id> ids) {
-    Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
-    std::copy(ids.begin(), ids.end(), entry.ids);
+    const bool few = ids.size() <= kMostIds;
+    Entry entry{key.low, key.high | (few ? uint64_t{ids.size()} : kMany) << 60, {}};
+    if (few) std::copy(ids.begin(), ids.end(), entry.ids);
     if (2 * (used_ + 1) > entries_.size() && entries_.size() < most_entries_) grow();
     place(entry, hash);
 }

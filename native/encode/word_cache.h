@@ -17,12 +17,13 @@ public:
     static constexpr size_t kMostIds = 4;  // of an entry for a short piece
 
     // A short piece and its ids, in half a cache line. Bits 60 to 63 of `high` hold how many ids
-    // there are, 0 in an empty entry.
+    // there are: 0 in an empty entry, kMany if they are kept as those of a longer piece.
     struct Entry {
         uint64_t low, high;
         Id ids[kMostIds];
 
         size_t count() const { return high >> 60; }
+        bool has_ids() const { return count() <= kMostIds; }
         bool holds(ShortKey key) const { return low == key.low && (high & kKeyBits) == key.high; }
     };
 
@@ -41,15 +42,16 @@ public:
         }
         return nullptr;
     }
-    // Adds a piece that has at least one and at most kMostIds ids.
+    // Adds a short piece that has ids.
     void insert(ShortKey key, uint64_t hash, std::span<const Id> ids);
 
-    // The same for longer pieces, and short ones with many ids, of up to kMostBytes.
+    // The same for longer pieces, of up to kMostBytes, and the ids of short ones that have many.
     static constexpr size_t kMostBytes = 256;
     bool find_long(Bytes piece, uint64_t hash, std::span<const Id>& ids) const;
     void insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids);
 
 private:
+    static constexpr uint64_t kMany = 15;
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
     static constexpr size_t kProbes = 8;
 
@@ -63,7 +65,7 @@ private:
         uint64_t position;  // in the ring, counted on from round to round
     };
     static constexpr size_t kWays = 4;
-    static constexpr size_t kRing = size_t{1} << 21, kLongSlots = size_t{1} << 16;
+    static constexpr size_t kRing = size_t{1} << 22, kLongSlots = size_t{1} << 19;
 
     size_t most_entries_;
     ZeroedArray<Entry> entries_;  // a power of two
