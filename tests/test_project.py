@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
     "summary": {"converters", "engine", "patterns", "ranks", "spec"},
-    "hf": {"_core", "bytelevel", "converters", "decoding", "offsets", "spec", "specials"}
+    "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "spec", "specials"}
     | {"texts", "threads", "tokenizer"},
     "cli": {
         "__version__",
@@ -172,9 +172,7 @@ CONVERTERS = [
 
 
 @pytest.mark.filterwarnings("ignore:the text has only")
-@pytest.mark.parametrize(
-    "name", ["bpe_compat", *(f"bpe_compat.{m}" for m in MODULES), *CONVERTERS]
-)
+@pytest.mark.parametrize("name", ["bpe_compat", *(f"bpe_compat.{m}" for m in MODULES), *CONVERTERS])
 def test_examples_in_docstrings(name: str) -> None:
     flags = doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrowMapper", "blocks_of", "packed_blocks"]
 
+# A list column of Arrow has 32-bit offsets.
+MOST_IDS = np.iinfo(np.int32).max
+
 Ids = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
 
@@ -55,7 +58,7 @@ class ArrowMapper:
         else:
             ids, ends = self._finished(ids, ends)
             nulls = column.is_null() if column.null_count else None
-        if len(ids) > np.iinfo(np.int32).max:
+        if len(ids) > MOST_IDS:
             raise ValueError(f"{len(ids)} ids are too many for one batch; use a smaller batch_size")
         starts = pa.array(ends.astype(np.int32))
         lists = pa.ListArray.from_arrays(starts, pa.array(ids.view(np.int32)), mask=nulls)

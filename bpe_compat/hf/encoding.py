@@ -13,7 +13,7 @@ __all__ = ["Encoding", "merged"]
 Span = tuple[int, int]
 
 _LISTS = (
-    "ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mask", "attention_mask",
+    "ids", "type_ids", "tokens", "offsets", "attention_mask", "special_tokens_mask", "word_ids",
 )  # fmt: skip
 
 
@@ -28,10 +28,10 @@ class Encoding:
     ids: list[int]
     type_ids: list[int]
     tokens: list[str]
-    word_ids: list[int | None]
     offsets: list[Span]
-    special_tokens_mask: list[int]
     attention_mask: list[int]
+    special_tokens_mask: list[int]
+    word_ids: list[int | None]
 
     def __init__(self, *lists: list[Any], ranges: dict[int, range] | None = None) -> None:
         for name, values in zip(_LISTS, lists or [[] for _ in _LISTS], strict=True):
@@ -54,17 +54,18 @@ class Encoding:
             ids,
             [type_id] * size,
             tokens,
-            [None] * size if words is None else words,
-            offsets if offsets is not None else [(0, 0)] * size,
-            [int(words is None)] * size,
+            [(0, 0)] * size if offsets is None else offsets,
             [1] * size,
+            [int(words is None)] * size,
+            [None] * size if words is None else words,
         )
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"Encoding(num_tokens={len(self)}, attributes=[{', '.join(_LISTS)}, overflowing])"
+        names = ", ".join(name for name in _LISTS if name != "word_ids")
+        return f"Encoding(num_tokens={len(self)}, attributes=[{names}, overflowing])"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Encoding) and self.__getstate__() == other.__getstate__()
@@ -184,7 +185,7 @@ class Encoding:
         missing = length - len(self)
         if missing <= 0:
             return
-        fillers: tuple[Any, ...] = (id, type_id, token, None, (0, 0), 1, 0)
+        fillers: tuple[Any, ...] = (id, type_id, token, (0, 0), 0, 1, None)
         for name, filler in zip(_LISTS, fillers, strict=True):
             values, more = getattr(self, name), [filler] * missing
             setattr(self, name, more + values if left else values + more)

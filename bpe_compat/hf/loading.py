@@ -10,6 +10,7 @@ from typing import Any
 from transformers import PreTrainedTokenizer
 
 from .. import converters
+from ..errors import BPECompatError
 
 __all__ = ["Loading"]
 
@@ -30,10 +31,20 @@ class Loading(PreTrainedTokenizer):
         path = Path(pretrained_model_name_or_path, kwargs.get("subfolder", ""))
         foreign = path.is_dir() and any(path.iterdir()) and not (path / "tokenizer.json").is_file()
         if not foreign and not path.is_file():
-            return super().from_pretrained(pretrained_model_name_or_path, *init_inputs, **kwargs)
+            return cls._loaded(pretrained_model_name_or_path, *init_inputs, **kwargs)
         kwargs.pop("subfolder", None)
         with TemporaryDirectory() as folder:
             converters.write(converters.read(path), folder, format="huggingface", plugin=True)
-            made = super().from_pretrained(folder, *init_inputs, **kwargs)
+            made = cls._loaded(folder, *init_inputs, **kwargs)
         made.name_or_path = made.init_kwargs["name_or_path"] = str(path)
         return made
+
+    @classmethod
+    def _loaded(cls, *arguments: Any, **kwargs: Any) -> Any:
+        try:
+            return super().from_pretrained(*arguments, **kwargs)
+        except ImportError as error:
+            # transformers 4 looks at every error with protobuf, and fails where that is missing.
+            if isinstance(error.__context__, BPECompatError):
+                raise error.__context__ from None
+            raise

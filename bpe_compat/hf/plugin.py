@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-call,misc"
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,11 @@ class BPECompatTokenizer(Loading, Calls):
     def tokenizer(self) -> Tokenizer:
         """The native tokenizer."""
         return self._vocabulary.tokenizer
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether results know words and characters, as pipelines that ask this want them to."""
+        return True
 
     @property
     def vocab_size(self) -> int:
@@ -233,12 +238,14 @@ class BPECompatTokenizer(Loading, Calls):
 
     def _decode(
         self,
-        token_ids: int | list[int],
+        token_ids: Any,
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
         **kwargs: Any,
     ) -> str:
         """The text of ids, never altered: no clean-up, no spaces added between tokens."""
+        if isinstance(token_ids, Mapping):  # the result of a call
+            token_ids = token_ids["input_ids"]
         ids = [token_ids] if isinstance(token_ids, int) else list(token_ids)
         if skip_special_tokens:
             ids = [id for id in ids if id not in self._vocabulary.special_ids]
