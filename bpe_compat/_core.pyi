@@ -50,6 +50,11 @@ class Encoder:
 
     def encode_with_offsets(self, text: object, enabled: bytes, characters: bool) -> tuple[list[int], list[tuple[int, int]]]: ...
 
+    def encode_column(self, data: object, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], enabled: bytes, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        The same for m texts that lie in one buffer, and the m + 1 offsets of them in it.
+        """
+
     def encode_batch(self, texts: object, enabled: bytes, threads: int, progress: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Ids of all texts, and m + 1 offsets of the texts in them."""
 
@@ -72,6 +77,9 @@ class Encoder:
     def token(self, id: int) -> bytes: ...
 
     def decode(self, ids: object) -> bytes: ...
+
+def ones(lists: list[list[int]]) -> list[list[int]]:
+    """A list of ones for each list, as long as it."""
 
 def canonical_merges(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from .bytelevel import from_characters
 from .spec import DecoderStep, TokenizerSpec, TokenKind
 
-__all__ = ["Stream", "decode"]
+__all__ = ["Stream", "decode", "decode_parts"]
 
 
 def decode(spec: TokenizerSpec, ids: Sequence[int]) -> str:
@@ -14,7 +14,11 @@ def decode(spec: TokenizerSpec, ids: Sequence[int]) -> str:
 
     Raises `KeyError` naming an id that is no token.
     """
-    parts = [_spelling(spec, id, position) for position, id in enumerate(ids)]
+    return decode_parts(spec, [_spelling(spec, id, position) for position, id in enumerate(ids)])
+
+
+def decode_parts(spec: TokenizerSpec, parts: list[str]) -> str:
+    """The same for tokens given as strings."""
     for step in spec.decoder:
         parts = _STEPS[step.kind](step, parts)
     return "".join(parts)

@@ -4,14 +4,15 @@ Both take texts that are valid UTF-8, and a mask that says which added tokens ta
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import Protocol
+from itertools import accumulate, pairwise
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, patterns, pipeline
-from .errors import FormatError, UnsupportedError
+from .errors import FormatError
+from .offsets import Located, Locator, Offsets
 from .spec import TokenizerSpec, TokenKind
 from .texts import valid
 
@@ -20,7 +21,6 @@ __all__ = ["Engine", "Offsets", "Text", "make_engine"]
 Text = str | bytes
 Ids = npt.NDArray[np.uint32]
 Report = Callable[[int, int], None]
-Offsets = list[tuple[int, int]]
 
 _KIND_NUMBER = {kind: number for number, kind in enumerate(TokenKind)}
 
@@ -47,8 +47,16 @@ class Engine(Protocol):
         `progress(done, total)` is told of bytes now and then.
         """
 
+    def encode_column(
+        self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """The same for m texts that lie in one buffer, at m + 1 offsets."""
+
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         """The ids of a text and the characters that each covers."""
+
+    def locate(self, text: str, enabled: bytes) -> Located:
+        """The ids of a text, the characters that each covers, and its piece."""
 
     def pieces(self, text: str) -> list[bytes]:
         """The pieces of a text without added tokens."""
@@ -97,6 +105,8 @@ class NativeEngine:
         self.encode_array = self.core.encode_array
         self.encode_lists = self.core.encode_lists
         self.encode_batch = self.core.encode_batch
+        self.encode_column = self.core.encode_column
+        self.locate = Locator(spec, self.core, scanner).locate
 
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         return self.core.encode_with_offsets(text, enabled, True)
@@ -119,10 +129,11 @@ class PythonEngine:
             for token in spec.added_tokens
         ]
         self.core = make_core(spec, "none", contents)
+        self.locate = Locator(spec, self.core, None).locate
 
     def encode(self, text: Text, enabled: bytes) -> list[int]:
         ids: list[int] = []
-        for segment, _, token in self._segments(text, enabled):
+        for segment, token in self._segments(text, enabled):
             if token >= 0:
                 ids.append(self.spec.added_tokens[token].id)
             else:
@@ -150,19 +161,16 @@ class PythonEngine:
         np.cumsum([len(ids) for ids in lists], out=offsets[1:])
         return np.array([id for ids in lists for id in ids], np.uint32), offsets
 
+    def encode_column(
+        self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        view = memoryview(data)
+        texts = [bytes(view[begin:end]) for begin, end in pairwise(offsets.tolist())]
+        return self.encode_batch(texts, enabled, threads)
+
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        if self.spec.normalizers:
-            names = ", ".join(step.kind for step in self.spec.normalizers)
-            raise UnsupportedError(f"offsets through the normalizers {names} are not supported")
-        ids: list[int] = []
-        offsets: Offsets = []
-        for segment, start, token in self._segments(text, enabled):
-            if token >= 0:
-                ids.append(self.spec.added_tokens[token].id)
-                offsets.append((start, start + len(segment)))
-            else:
-                self._encode_segment(segment, start, ids, offsets)
-        return ids, offsets
+        located = self.locate(_decoded(text), enabled)
+        return located.ids, located.offsets
 
     def pieces(self, text: str, *, normalized: bool = False) -> list[bytes]:
         text = text if normalized else self.normalize(text)
@@ -172,44 +180,24 @@ class PythonEngine:
         add = self.spec.prefix_space and text and not text.startswith(" ")
         return " " + text if add else text
 
-    def _segments(self, text: Text, enabled: bytes) -> Iterator[tuple[str, int, int]]:
-        """Segments, where they start in the text if there is no normalizer, and the place of the
-        added token that each is, or -1.
+    def _segments(self, text: Text, enabled: bytes) -> Iterator[tuple[str, int]]:
+        """Segments, and the place of the added token that each is, or -1.
 
         Segments may overlap: a stripped space may itself be an added token.
         """
-        for raw, start, token in self._cut(_decoded(text), enabled, normalized=False):
+        for raw, token in self._cut(_decoded(text), enabled, normalized=False):
             if token >= 0:
-                yield raw, start, token
-                continue
-            for segment, at, inner in self._cut(self.normalize(raw), enabled, normalized=True):
-                yield segment, start + at, inner
+                yield raw, token
+            else:
+                yield from self._cut(self.normalize(raw), enabled, normalized=True)
 
-    def _cut(self, text: str, enabled: bytes, *, normalized: bool) -> list[tuple[str, int, int]]:
+    def _cut(self, text: str, enabled: bytes, *, normalized: bool) -> list[tuple[str, int]]:
         """The same for one pass."""
         data = text.encode()
-        found = self.core.cut(data, enabled, normalized)
-        if text.isascii():
-            return [(text[a:b], a, i) for a, b, i in found]
-        segments = []
-        at = start = 0  # the same place in bytes and in characters
-        for a, b, i in found:
-            start += len(data[at:a].decode()) if a >= at else -len(data[a:at].decode())
-            segments.append((data[a:b].decode(), start, i))
-            at = a
-        return segments
-
-    def _encode_segment(self, text: str, start: int, ids: list[int], offsets: Offsets) -> None:
-        prepared = self._prepared(text)
-        shift = start - (len(prepared) - len(text))
-        for piece, begin, _ in self.split(prepared):
-            piece_ids, spans = self.core.encode_piece_with_offsets(_to_bytes(piece))
-            ids += piece_ids
-            at = [i for i, c in enumerate(piece) for _ in range(len(_to_bytes(c)))]
-            for a, b in spans:
-                first = at[a] if a < len(at) else len(piece)
-                last = at[b - 1] + 1 if b > a else first
-                offsets.append((max(start, shift + begin + first), shift + begin + last))
+        return [
+            (data[begin:end].decode(), token)
+            for begin, end, token in self.core.cut(data, enabled, normalized)
+        ]
 
 
 def _to_bytes(piece: str) -> bytes:

@@ -4,6 +4,7 @@ Slow and plain: `tests` use it as a second opinion on the native scanners, too.
 """
 
 import functools
+import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
@@ -13,7 +14,7 @@ from . import dialects
 from .bytelevel import from_characters, to_characters
 from .spec import Behavior, Normalizer, Split
 
-__all__ = ["Piece", "normalizer", "splitter"]
+__all__ = ["Piece", "byte_splitter", "normalizer", "splitter"]
 
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
@@ -71,6 +72,27 @@ def splitter(splits: tuple[Split, ...]) -> Callable[[str], list[Piece]]:
         return found
 
     return pieces
+
+
+def byte_splitter(splits: tuple[Split, ...]) -> Callable[[str], list[tuple[int, int]]]:
+    """The same, as the ranges of bytes (begin, end) of the pieces in the text's UTF-8."""
+    mapped = next((i for i, split in enumerate(splits) if split.mapped), len(splits))
+    in_characters = splitter(splits[:mapped])
+    steps = [_splitter_step(split) for split in splits[mapped:]]
+
+    def ranges(text: str) -> list[tuple[int, int]]:
+        found = [(start, end) for _, start, end in in_characters(text)]
+        if not text.isascii():
+            begins = [0, *itertools.accumulate(len(character.encode()) for character in text)]
+            found = [(begins[start], begins[end]) for start, end in found]
+        if not steps:
+            return found
+        spelled = to_characters(text.encode())
+        for step in steps:
+            found = [(a + x, a + y) for a, b in found for x, y in step(spelled[a:b])]
+        return found
+
+    return ranges
 
 
 _Step = Callable[[str], list[tuple[int, int]]]

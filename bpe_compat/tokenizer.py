@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, converters, decoding
-from .engine import Engine, Offsets, make_engine
+from .engine import Engine, make_engine
+from .offsets import Offsets, to_byte_offsets
 from .progress import Progress
 from .spec import TokenizerSpec
 from .specials import Specials
@@ -134,18 +135,30 @@ class Tokenizer(TiktokenMethods):
             return TokenArrays(*self.engine.encode_batch(texts, enabled, used, bar.report))
 
     def encode_with_offsets(
-        self, text: str, *, specials: Literal["text", "encode"] = "text"
+        self,
+        text: str,
+        *,
+        specials: Literal["text", "encode"] = "text",
+        unit: Literal["characters", "bytes"] = "characters",
     ) -> tuple[list[int], Offsets]:
-        """The ids of a text, and the (start, end) that each covers, in characters (code points).
+        """The ids of a text, and the (start, end) of what each covers.
 
-        A token that holds part of a character covers the whole character.
+        Offsets count characters (code points) or, with `unit="bytes"`, bytes of UTF-8. A token that
+        holds part of a character covers the whole character; what a normalizer made of several
+        characters covers all of them.
 
         >>> tok = Tokenizer.from_ranks({bytes([i]): i for i in range(256)}, pattern=None,
         ...                            special_tokens={})
         >>> tok.encode_with_offsets("é!")
         ([195, 169, 33], [(0, 1), (0, 1), (1, 2)])
         """
-        return self.engine.encode_with_offsets(valid(text), self._specials.mode(specials))
+        text = valid(text)
+        ids, offsets = self.engine.encode_with_offsets(text, self._specials.mode(specials))
+        if unit == "characters":
+            return ids, offsets
+        if unit == "bytes":
+            return ids, to_byte_offsets(text, offsets)
+        raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')
 
     def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:
         """How many ids a text has.

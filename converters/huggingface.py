@@ -21,7 +21,16 @@ from .tokenizer_json import decoders, models, normalizers, post_processors, pre_
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["FORMAT", "live", "read", "spec_of", "write", "write_file"]
+__all__ = [
+    "FORMAT",
+    "live",
+    "read",
+    "spec_of",
+    "takes_prefix_space",
+    "vocab_entries",
+    "write",
+    "write_file",
+]
 
 _SECTIONS = (
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
@@ -71,7 +80,7 @@ def spec_of(
     added = added_tokens.read_listed(tree, vocab)
     if config is not None:
         added = tokenizer_config.with_tokens(added, vocab, config)
-    kept = dict(metadata or {})
+    kept = {**(metadata or {}), "vocab_entries": len(vocab)}
     split = pre_tokenizers.read(tree.optional("pre_tokenizer"))
     after = post_processors.read(tree.optional("post_processor"))
     kept |= {key: tree.value[key] for key in ("truncation", "padding") if tree.value.get(key)}
@@ -79,6 +88,9 @@ def spec_of(
         kept["dropout"] = model.value["dropout"]
     if after.trim_offsets is not None:
         kept["trim_offsets"] = after.trim_offsets
+        kept["trim_prefix_space"] = after.prefix_space
+    if after.typed_overflow:
+        kept["typed_overflow"] = True
     return TokenizerSpec(
         **models.read(model, vocab, added, byte_level=split.byte_level),
         splits=split.splits,
@@ -105,6 +117,16 @@ def tree_of(spec: TokenizerSpec) -> dict[str, Any]:
         "decoder": decoders.write(spec.decoder, byte_level=spec.byte_level),
         "model": models.write(spec),
     }
+
+
+def vocab_entries(spec: TokenizerSpec) -> int:
+    """How many tokens stand in the vocab of its tokenizer.json, and are not only added tokens."""
+    return models.vocab_entries(spec)
+
+
+def takes_prefix_space(spec: TokenizerSpec) -> bool:
+    """Whether a tokenizer.json can say that a space is put in front: its ByteLevel comes first."""
+    return pre_tokenizers.takes_prefix_space(spec)
 
 
 def losses(spec: TokenizerSpec) -> list[str]:

@@ -108,6 +108,11 @@ def op_offsets(check: Check) -> None:
         assert [id if id < 50256 else 50256 for id in ids] == check["ids"]
 
 
+def op_offsets_cover(check: Check) -> None:
+    _, offsets = tokenizer_of(check | {"tokenizer": "r50k_base"}).encode_with_offsets(check["text"])
+    assert offsets[-1][1] == check["last_end"] == len(check["text"])
+
+
 def op_roundtrip(check: Check) -> None:
     transformers = pytest.importorskip("transformers")
     import bpe_compat.hf as hf
@@ -374,6 +379,7 @@ OPS: dict[str, Callable[[Check], None]] = {
     "load_tokenizer_json_encode": op_load_tokenizer_json,
     "load_tokenizer_json_error": op_load_tokenizer_json_error,
     "offsets": op_offsets,
+    "offsets_cover": op_offsets_cover,
     "pretokenize": op_pretokenize,
     "recover_merges": op_recover_merges,
     "recover_merges_count": op_recover_merges_count,

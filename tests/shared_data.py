@@ -33,21 +33,34 @@ def _cache() -> Path:
     return Path(tempfile.mkdtemp(prefix="bpe_compat_tests_"))
 
 
-@functools.cache
-def unpacked(name: str) -> Path:
-    """A file below ../shared/data, unpacked if it ends in .gz or .xz."""
-    packed = next(
-        (p for end in ("", ".gz", ".xz") if (p := folder() / "data" / (name + end)).is_file()), None
-    )
-    assert packed, name
-    if packed.suffix not in (".gz", ".xz"):
+def temporary(name: str) -> Path:
+    """A folder that lives as long as the tests run."""
+    folder = _cache() / "made" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def find(name: str) -> Path | None:
+    """A file below ../shared/data, unpacked if it ends in .gz or .xz; None if there is none."""
+    paths = (folder() / "data" / (name + end) for end in ("", ".gz", ".xz"))
+    packed = next((path for path in paths if path.is_file()), None)
+    if packed is None or packed.suffix not in (".gz", ".xz"):
         return packed
     target = _cache() / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    opener = gzip.open if packed.suffix == ".gz" else lzma.open
-    with opener(packed) as source, target.open("wb") as out:
-        shutil.copyfileobj(source, out)
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        opener = gzip.open if packed.suffix == ".gz" else lzma.open
+        with opener(packed) as source, target.open("wb") as out:
+            shutil.copyfileobj(source, out)
     return target
+
+
+@functools.cache
+def unpacked(name: str) -> Path:
+    """The same for a file that must be there."""
+    path = find(name)
+    assert path, name
+    return path
 
 
 @functools.cache

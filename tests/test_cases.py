@@ -18,8 +18,6 @@ LATER = {
     "C16": "reads tekken.json: the converters",
     "C17": "reads tekken.json: the converters",
     "U11": "reads tekken.json: the converters",
-    "O03": "offsets through the normalizer NFC: the complete plug-in",
-    "O04": "offsets through the normalizer NFKC: the complete plug-in",
 }
 
 

@@ -186,11 +186,6 @@ def test_the_template_is_put_around(tmp_path: Path) -> None:
             assert plain(rewritten(*call, **options)) == expected
 
 
-def test_offsets_are_refused_rather_than_forgotten(ours: Any) -> None:
-    with pytest.raises(NotImplementedError, match="offset_mapping"):
-        ours("the cat", return_offsets_mapping=True)
-
-
 def test_a_prefix_space_that_is_asked_for(folder: Path) -> None:
     tok = AutoTokenizer.from_pretrained(folder / "plugin", add_prefix_space=True)
     assert tok("the")["input_ids"] == trained().encode(" the")

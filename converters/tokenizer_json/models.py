@@ -18,7 +18,7 @@ from ..vocabulary import (
     spellings,
 )
 
-__all__ = ["check_family", "losses", "read", "read_vocab", "write"]
+__all__ = ["check_family", "losses", "read", "read_vocab", "vocab_entries", "write"]
 
 _KNOWN = (
     "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
@@ -157,16 +157,22 @@ def losses(spec: TokenizerSpec) -> list[str]:
     return found
 
 
+def vocab_entries(spec: TokenizerSpec) -> int:
+    """How many tokens stand in the vocab: all but those that are only added."""
+    listed = spec.metadata.get("vocab_entries")
+    return spec.token_count - len(_outside_vocab(spec)) if listed is None else int(listed)
+
+
 def _outside_vocab(spec: TokenizerSpec) -> set[int]:
     """Ids of added tokens that need not stand in the vocab: the last ones, without a gap.
 
     tokenizers numbers added tokens that the vocab lacks from the size of the vocab on, whatever id
-    the file gives them, so every other one must be in it to keep its id.
+    the file gives them, so every other one must be in it to keep its id; so do those that were.
     """
     added = {t.id for t in spec.added_tokens if spec.kinds[t.id] is TokenKind.CONTROL}
     end = len(spec.tokens)
     first = end
-    while first - 1 in added:
+    while first - 1 in added and first > spec.metadata.get("vocab_entries", 0):
         first -= 1
     without_gap = TokenKind.UNUSED not in spec.kinds[:first]
     return set(range(first, end)) if without_gap else set()

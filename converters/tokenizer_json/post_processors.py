@@ -12,10 +12,16 @@ __all__ = ["PostProcessor", "read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class PostProcessor:
-    """What the section says; `trim_offsets` is None if nothing in it speaks of offsets."""
+    """What the section says; `trim_offsets` is None if nothing in it speaks of offsets.
+
+    `prefix_space` says that trimming leaves one space at the beginning of a text alone;
+    `typed_overflow` that what truncation cuts off has the template's types, too.
+    """
 
     template: Template | None = None
     trim_offsets: bool | None = None
+    prefix_space: bool = False
+    typed_overflow: bool = False
 
 
 def read(node: Node | None) -> PostProcessor:
@@ -31,16 +37,24 @@ def read(node: Node | None) -> PostProcessor:
                 part = read(child)
                 if part.template and whole.template:
                     raise child.unsupported("more than one template")
-                trim = whole.trim_offsets if part.trim_offsets is None else part.trim_offsets
-                whole = PostProcessor(part.template or whole.template, trim)
+                trims = whole if part.trim_offsets is None else part
+                template = part.template or whole.template
+                typed = part.typed_overflow or whole.typed_overflow
+                whole = PostProcessor(template, trims.trim_offsets, trims.prefix_space, typed)
             return whole
         case "ByteLevel":
             node.only("type", "add_prefix_space", "trim_offsets", "use_regex")
-            return PostProcessor(trim_offsets=node.get("trim_offsets", bool, True))
+            return PostProcessor(
+                trim_offsets=node.get("trim_offsets", bool, True),
+                prefix_space=node.get("add_prefix_space", bool, True),
+            )
         case "RobertaProcessing":
             node.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
             template = _around(_id(node, "cls"), _id(node, "sep"), double=True)
-            return PostProcessor(template, node.get("trim_offsets", bool, True))
+            trim = node.get("trim_offsets", bool, True)
+            return PostProcessor(
+                template, trim, node.get("add_prefix_space", bool, True), typed_overflow=True
+            )
         case "BertProcessing":
             node.only("type", "sep", "cls")
             return PostProcessor(_around(_id(node, "cls"), _id(node, "sep"), double=False))
@@ -91,9 +105,12 @@ def write(spec: TokenizerSpec, metadata: Mapping[str, Any]) -> dict[str, Any] | 
     """The section for a spec."""
     steps: list[dict[str, Any]] = []
     if spec.byte_level:
-        trim = bool(metadata.get("trim_offsets", False))
-        steps.append({"type": "ByteLevel", "add_prefix_space": spec.prefix_space,
-                      "trim_offsets": trim, "use_regex": True})  # fmt: skip
+        steps.append({
+            "type": "ByteLevel",
+            "add_prefix_space": bool(metadata.get("trim_prefix_space", spec.prefix_space)),
+            "trim_offsets": bool(metadata.get("trim_offsets", False)),
+            "use_regex": True,
+        })  # fmt: skip
     if spec.template:
         steps.append(_write_template(spec, spec.template))
     if not steps:

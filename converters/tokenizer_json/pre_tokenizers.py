@@ -9,7 +9,7 @@ from ...spec import Behavior, Split, TokenizerSpec
 from ..json_tree import Node
 from .normalizers import read_pattern
 
-__all__ = ["PreTokenizer", "losses", "read", "write"]
+__all__ = ["PreTokenizer", "losses", "read", "takes_prefix_space", "write"]
 
 _BEHAVIORS: dict[str, Behavior] = {
     "Isolated": "isolated",
@@ -135,9 +135,14 @@ def write(spec: TokenizerSpec) -> dict[str, Any] | None:
     return steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps}
 
 
+def takes_prefix_space(spec: TokenizerSpec) -> bool:
+    """Whether ByteLevel is the first step, so that a space can be put in front of the text."""
+    return spec.byte_level and not _own_splits(spec)
+
+
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the section cannot hold."""
-    if spec.prefix_space and (_own_splits(spec) or not spec.byte_level):
+    if spec.prefix_space and not takes_prefix_space(spec):
         return ["a space in front of the text together with this split pattern"]
     return []
 

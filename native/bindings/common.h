@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -56,17 +57,55 @@ inline Bytes bytes_of(const nb::bytes& bytes) {
 
 inline nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-inline nb::list to_list(std::span<const Id> ids) {
+// Python ints of ids, made when they are first asked for and kept. Needs the GIL.
+class Ints {
+public:
+    Ints() = default;
+    Ints(const Ints&) = delete;
+    ~Ints() {
+        for (PyObject* number : numbers_) Py_XDECREF(number);
+    }
+
+    // A new reference, or null with a Python error.
+    PyObject* get(Id id) {
+        if (id >= kMost) return PyLong_FromUnsignedLong(id);
+        if (id >= numbers_.size()) numbers_.resize(std::min<size_t>(kMost, size_t{id} * 2 + 1024));
+        PyObject*& number = numbers_[id];
+        if (!number) number = PyLong_FromUnsignedLong(id);
+        Py_XINCREF(number);
+        return number;
+    }
+
+private:
+    static constexpr size_t kMost = 1 << 20;
+    std::vector<PyObject*> numbers_;
+};
+
+inline nb::list to_list(std::span<const Id> ids, Ints& ints) {
     PyObject* list = PyList_New(static_cast<Py_ssize_t>(ids.size()));
     if (!list) throw nb::python_error();
     nb::list owned = nb::steal<nb::list>(list);
     for (size_t i = 0; i < ids.size(); ++i) {
-        PyObject* id = PyLong_FromUnsignedLong(ids[i]);
+        PyObject* id = ints.get(ids[i]);
         if (!id) throw nb::python_error();
         PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), id);
     }
     return owned;
 }
+
+// Keeps the cyclic garbage collector from going through many new lists of ints again and again.
+// For code that keeps the GIL.
+class CollectorPause {
+public:
+    CollectorPause() : was_on_(PyGC_Disable() != 0) {}
+    CollectorPause(const CollectorPause&) = delete;
+    ~CollectorPause() {
+        if (was_on_) PyGC_Enable();
+    }
+
+private:
+    bool was_on_;
+};
 
 // The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive. Half a surrogate pair
 // becomes U+FFFD.

@@ -1,13 +1,11 @@
 // `Encoder`: text to ids and back.
-#include "../encode/encoder.h"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "common.h"
+#include "bound_encoder.h"
 
 namespace bpe::bindings {
 namespace {
@@ -48,7 +46,7 @@ nb::bytes decode(const Encoder& encoder, nb::handle ids) {
 // Added tokens come as tuples: content, id, lstrip, rstrip, single_word, normalized.
 using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
 
-void make_encoder(Encoder* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
+void make_encoder(BoundEncoder* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
                   const nb::bytes& kinds, ArrayView<Id> merges, std::string_view scanner_name,
                   const std::vector<AddedTuple>& added, bool byte_level, bool by_ranks,
                   bool ignore_merges, bool byte_fallback, bool fuse_unknown,
@@ -66,7 +64,7 @@ void make_encoder(Encoder* self, const nb::bytes& tokens, ArrayView<int64_t> end
     const Bytes kind_bytes = bytes_of(kinds);
     const auto pairs = span_of(merges);
     const nb::gil_scoped_release released;
-    new (self) Encoder(std::make_unique<const Model>(std::move(strings), kind_bytes, pairs,
+    new (self) BoundEncoder(std::make_unique<const Model>(std::move(strings), kind_bytes, pairs,
                                                      std::move(options)),
                        std::move(added_tokens), scan);
 }
@@ -102,6 +100,26 @@ Array<Id> to_array(IdBuffer&& ids) {
     return Array<Id>(kept->data(), {kept->size()}, owner);
 }
 
+// Texts that lie one after the other in a buffer, as in a column of Arrow.
+Encoder::Batch encode_column(const Encoder& encoder, nb::handle data, ArrayView<int64_t> offsets,
+                             const nb::bytes& enabled, unsigned threads) {
+    const Text buffer(data);
+    const Bytes bytes = buffer;
+    const auto ends = span_of(offsets);
+    std::vector<Bytes> texts;
+    texts.reserve(ends.size());
+    for (size_t i = 1; i < ends.size(); ++i) {
+        if (ends[i - 1] < 0 || ends[i] < ends[i - 1] || static_cast<size_t>(ends[i]) > bytes.size())
+            throw nb::value_error("offsets must rise from 0 to the size of the data");
+        texts.push_back(bytes.subspan(static_cast<size_t>(ends[i - 1]),
+                                      static_cast<size_t>(ends[i] - ends[i - 1])));
+    }
+    PythonWatch watch{nb::none()};
+    const Bytes mask = bytes_of(enabled);
+    const nb::gil_scoped_release released;
+    return encoder.encode_batch(texts, mask, threads, watch);
+}
+
 Encoder::Batch encode_batch(const Encoder& encoder, nb::handle texts, const nb::bytes& enabled,
                             unsigned threads, nb::object progress) {
     const Texts bytes(texts);
@@ -123,6 +141,26 @@ void to_characters(Bytes text, std::vector<Span>& spans) {
     for (Span& span : spans)
         span = {character[span.begin],
                 span.end > span.begin ? character[span.end - 1] + 1 : character[span.end]};
+}
+
+std::pair<Array<Id>, Array<int64_t>> arrays_of(Encoder::Batch batch) {
+    batch.ends.insert(batch.ends.begin(), 0);
+    return {to_array(std::move(batch.ids)), to_array(std::move(batch.ends))};
+}
+
+nb::list ones(const nb::list& lists) {
+    const CollectorPause pause;
+    const nb::int_ one(1);
+    nb::list all;
+    for (nb::handle list : lists) {
+        const Py_ssize_t size = PyObject_Size(list.ptr());
+        if (size < 0) throw nb::python_error();
+        nb::list row = nb::steal<nb::list>(PyList_New(size));
+        if (!row.ptr()) throw nb::python_error();
+        for (Py_ssize_t i = 0; i < size; ++i) PyList_SET_ITEM(row.ptr(), i, one.inc_ref().ptr());
+        all.append(row);
+    }
+    return all;
 }
 
 nb::list pairs_of(const std::vector<Span>& spans) {
@@ -148,44 +186,50 @@ std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb:
 }  // namespace
 
 void bind_encoder(nb::module_& m) {
-    nb::class_<Encoder>(m, "Encoder")
+    nb::class_<BoundEncoder>(m, "Encoder")
         .def("__init__", make_encoder, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
              "scanner"_a, "added"_a, "byte_level"_a, "by_ranks"_a, "ignore_merges"_a,
              "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a,
              "suffix_apart"_a)
         .def("encode",
-             [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
-                 return to_list(encode(e, text, enabled));
+             [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
+                 return to_list(encode(e, text, enabled), e.ints);
              }, "text"_a, "enabled"_a,
              nb::sig("def encode(self, text: object, enabled: bytes) -> list[int]"))
         .def("encode_array",
-             [](const Encoder& e, nb::handle text, const nb::bytes& enabled) {
+             [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_array(encode(e, text, enabled));
              }, "text"_a, "enabled"_a)
         .def("encode_with_offsets",
-             [](const Encoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
+             [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
                  std::vector<Span> spans;
                  const IdBuffer ids = encode(e, text, enabled, &spans);
                  if (characters) to_characters(Text(text), spans);
-                 return nb::make_tuple(to_list(ids), pairs_of(spans));
+                 return nb::make_tuple(to_list(ids, e.ints), pairs_of(spans));
              }, "text"_a, "enabled"_a, "characters"_a,
              nb::sig("def encode_with_offsets(self, text: object, enabled: bytes, characters: bool)"
                      " -> tuple[list[int], list[tuple[int, int]]]"))
+        .def("encode_column",
+             [](const BoundEncoder& e, nb::handle data, ArrayView<int64_t> offsets,
+                const nb::bytes& enabled, unsigned threads) {
+                 return arrays_of(encode_column(e, data, offsets, enabled, threads));
+             }, "data"_a, "offsets"_a, "enabled"_a, "threads"_a,
+             "The same for m texts that lie in one buffer, and the m + 1 offsets of them in it.")
         .def("encode_batch",
-             [](const Encoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads,
+             [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads,
                 nb::object progress) {
-                 Encoder::Batch batch = encode_batch(e, texts, enabled, threads, progress);
-                 batch.ends.insert(batch.ends.begin(), 0);
-                 return std::pair(to_array(std::move(batch.ids)), to_array(std::move(batch.ends)));
+                 return arrays_of(encode_batch(e, texts, enabled, threads, progress));
              }, "texts"_a, "enabled"_a, "threads"_a, "progress"_a = nb::none(),
              "Ids of all texts, and m + 1 offsets of the texts in them.")
         .def("encode_lists",
-             [](const Encoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
+             [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
                  const Encoder::Batch batch = encode_batch(e, texts, enabled, threads, nb::none());
+                 const CollectorPause pause;
                  nb::list lists;
                  size_t begin = 0;
                  for (const int64_t end : batch.ends) {
-                     lists.append(to_list(std::span<const Id>(batch.ids).subspan(begin, end - begin)));
+                     lists.append(to_list(std::span<const Id>(batch.ids).subspan(begin, end - begin),
+                                           e.ints));
                      begin = static_cast<size_t>(end);
                  }
                  return lists;
@@ -193,7 +237,7 @@ void bind_encoder(nb::module_& m) {
              nb::sig("def encode_lists(self, texts: object, enabled: bytes, threads: int)"
                      " -> list[list[int]]"))
         .def("encode_pieces",
-             [](const Encoder& e, nb::handle pieces) {
+             [](const BoundEncoder& e, nb::handle pieces) {
                  const Texts bytes(pieces);
                  IdBuffer ids;
                  alone(e, [&](Encoder::Worker& worker, Beat& beat) {
@@ -202,28 +246,34 @@ void bind_encoder(nb::module_& m) {
                          beat(piece.size());
                      }
                  });
-                 return to_list(ids);
+                 return to_list(ids, e.ints);
              }, "pieces"_a, "Ids of pieces that were cut elsewhere.",
              nb::sig("def encode_pieces(self, pieces: Sequence[bytes]) -> list[int]"))
         .def("encode_piece_with_offsets",
-             [](const Encoder& e, const nb::bytes& piece) {
+             [](const BoundEncoder& e, const nb::bytes& piece) {
                  IdBuffer ids;
                  std::vector<Span> spans;
                  alone(e, [&](Encoder::Worker& worker, Beat&) {
                      e.encode_piece_with_spans(bytes_of(piece), 0, worker, ids, spans);
                  });
-                 return nb::make_tuple(to_list(ids), pairs_of(spans));
+                 return nb::make_tuple(to_list(ids, e.ints), pairs_of(spans));
              }, "piece"_a, "Ids of a piece and the bytes of it that each covers.",
              nb::sig("def encode_piece_with_offsets(self, piece: bytes)"
                      " -> tuple[list[int], list[tuple[int, int]]]"))
-        .def("cut", cut, "text"_a, "enabled"_a, "normalized"_a,
+        .def("cut",
+             [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled, bool normalized) {
+                 return cut(e, text, enabled, normalized);
+             }, "text"_a, "enabled"_a, "normalized"_a,
              "Segments (begin, end, place of the added token or -1) of one pass over a text.")
         .def("find",
-             [](const Encoder& e, const nb::bytes& bytes) { return e.model().find(bytes_of(bytes)); },
+             [](const BoundEncoder& e, const nb::bytes& bytes) { return e.model().find(bytes_of(bytes)); },
              "token"_a, "The id of a normal token.")
-        .def("token", [](const Encoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
+        .def("token", [](const BoundEncoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
              "id"_a, nb::sig("def token(self, id: int) -> bytes"))
-        .def("decode", decode, "ids"_a);
+        .def("decode", [](const BoundEncoder& e, nb::handle ids) { return decode(e, ids); }, "ids"_a);
+
+    m.def("ones", ones, "lists"_a, "A list of ones for each list, as long as it.",
+          nb::sig("def ones(lists: list[list[int]]) -> list[list[int]]"));
 }
 
 }  // namespace bpe::bindings

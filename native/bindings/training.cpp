@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "../encode/encoder.h"
 #include "../train/piece_counter.h"
 #include "../train/trainer.h"
+#include "bound_encoder.h"
 #include "common.h"
 
 namespace bpe::bindings {
@@ -165,7 +165,7 @@ void bind_training(nb::module_& m) {
           }, "counter"_a, "byte_order"_a, "options"_a, "progress"_a = nb::none(),
           "Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i.");
     m.def("train_from",
-          [](PieceCounter& counter, const Encoder& encoder, const TrainOptions& options,
+          [](PieceCounter& counter, const BoundEncoder& encoder, const TrainOptions& options,
              nb::object progress) {
               return merges_of(counter, start_of(encoder), options, std::move(progress));
           }, "counter"_a, "encoder"_a, "options"_a, "progress"_a = nb::none(),

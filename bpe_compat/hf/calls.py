@@ -1,0 +1,269 @@
+"""Calls of the tokenizer: from texts to `BatchEncoding`, as `PreTrainedTokenizerFast` does it."""
+
+# mypy: disable-error-code="no-untyped-call,misc,override"
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from transformers.tokenization_utils_base import TruncationStrategy
+from transformers.utils.generic import PaddingStrategy
+
+from .. import _core
+from ..spec import TemplateItem
+from .arranging import Arranging
+from .assembly import STRATEGIES, Assembly, Padding, Truncation
+from .encoding import Encoding, merged
+from .options import Item, Options, item_of, items_of
+from .results import LazyBatchEncoding
+from .vocabulary import Vocabulary
+
+__all__ = ["Calls"]
+
+
+class Calls(Arranging):
+    """The methods through which transformers encodes."""
+
+    # transformers 4 calls these two; transformers 5 calls the first one for everything.
+
+    def _encode_plus(self, text: Any, text_pair: Any = None, **arguments: Any) -> Any:
+        if arguments.get("sanitize_control_tokens"):
+            return super()._encode_plus(text, text_pair, **arguments)
+        options = self._options(arguments)
+        items, batched = items_of(text, text_pair, words=options.is_split_into_words)
+        return self._encoded(items, options, batched=batched)
+
+    def _batch_encode_plus(self, batch_text_or_text_pairs: Sequence[Any], **arguments: Any) -> Any:
+        options = self._options(arguments)
+        words = options.is_split_into_words
+        items = [item_of(one, words=words) for one in batch_text_or_text_pairs]
+        return self._encoded(items, options, batched=True)
+
+    def _options(self, arguments: dict[str, Any]) -> Options:
+        names = self.model_input_names
+        defaults = {
+            "return_token_type_ids": "token_type_ids" in names,
+            "return_attention_mask": "attention_mask" in names,
+            "split_special_tokens": self.split_special_tokens,
+        }
+        return Options.of(arguments, defaults)
+
+    def _encoded(self, items: list[Item], options: Options, *, batched: bool) -> Any:
+        maker = _Maker(
+            self._vocabulary,
+            self._assembly,
+            options,
+            self._truncation(options),
+            self._padding(options),
+        )
+        columns = maker.plain_columns(items)
+        made: list[Encoding] | None = None
+        if columns is None:
+            made = maker.encodings(items)
+            columns = maker.columns(made)
+        longest: list[int] = max(columns["input_ids"], key=len, default=[])
+        self._eventual_warn_about_too_long_sequence(longest, options.max_length, options.verbose)
+        if not (batched or options.return_tensors or options.return_overflowing_tokens):
+            columns = {k: v[0] if isinstance(v[0], list) else v for k, v in columns.items()}
+        return LazyBatchEncoding(
+            columns,
+            lambda: maker.encodings(items) if made is None else made,
+            2 if items and items[0].second is not None else 1,
+            options.return_tensors,
+        )
+
+    def _truncation(self, options: Options) -> Truncation | None:
+        wanted = options.truncation_strategy != TruncationStrategy.DO_NOT_TRUNCATE
+        if not wanted or options.max_length is None:
+            return None
+        truncation = Truncation(
+            options.max_length,
+            STRATEGIES[options.truncation_strategy.value],
+            options.stride,
+            left=self.truncation_side == "left",
+        )
+        room = options.max_length - self._assembly.added(pair=False)
+        if 0 <= room < options.stride:
+            truncation.refuse_stride(room)
+        return truncation
+
+    def _padding(self, options: Options) -> Padding | None:
+        if options.padding_strategy == PaddingStrategy.DO_NOT_PAD:
+            return None
+        fixed = options.padding_strategy == PaddingStrategy.MAX_LENGTH
+        return Padding(
+            self.pad_token_id,
+            self.pad_token,
+            self.pad_token_type_id,
+            options.max_length if fixed else None,
+            options.pad_to_multiple_of,
+            left=(options.padding_side or self.padding_side) == "left",
+        )
+
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
+        """The tokens of a text or a pair as strings."""
+        encoded = self(text, pair, add_special_tokens=add_special_tokens, **kwargs)
+        tokens: list[str] = encoded.tokens()
+        return tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes the results of one call."""
+
+    vocabulary: Vocabulary
+    assembly: Assembly
+    options: Options
+    truncation: Truncation | None
+    padding: Padding | None
+
+    # Inputs with all that is known of them
+
+    def encodings(self, items: Iterable[Item]) -> list[Encoding]:
+        """The encoding of each input, followed by those of what overflows, if that is asked for."""
+        spelled = {id: self.vocabulary.spelling(id) for id in self.assembly.ids()}
+        made = [
+            self.assembly.assemble(
+                self._text(first, 0),
+                None if second is None else self._text(second, 1),
+                self.truncation,
+                specials=self.options.add_special_tokens,
+                spelled=spelled,
+            )
+            for first, second in items
+        ]
+        if self.padding:
+            self.padding.pad(made)
+        if self.options.return_overflowing_tokens:
+            return [part for encoding in made for part in (encoding, *encoding.overflowing)]
+        return made
+
+    def _text(self, text: Any, type_id: int) -> Encoding:
+        """The encoding of a text, or of its words."""
+        if not self.options.is_split_into_words:
+            return self._located(text, type_id)
+        words = []
+        for number, word in enumerate(text):
+            encoding = self._located(word, type_id)
+            encoding.word_ids = [number] * len(encoding)
+            words.append(encoding)
+        return merged(words)
+
+    def _located(self, text: str, type_id: int) -> Encoding:
+        ids, offsets, words, added = self.vocabulary.located(
+            text, as_text=self.options.split_special_tokens
+        )
+        tokens = [self.vocabulary.spelling(id) for id in ids]
+        for place, content in added.items():
+            tokens[place] = content
+        return Encoding.of_tokens(ids, tokens, type_id, words, offsets)
+
+    def columns(self, encodings: list[Encoding]) -> dict[str, Any]:
+        """What is asked for of some encodings."""
+        options = self.options
+        getters: dict[str, tuple[bool, Callable[[Encoding], Any]]] = {
+            "input_ids": (True, lambda e: e.ids),
+            "token_type_ids": (options.return_token_type_ids, lambda e: e.type_ids),
+            "attention_mask": (options.return_attention_mask, lambda e: e.attention_mask),
+            "special_tokens_mask": (
+                options.return_special_tokens_mask,
+                lambda e: e.special_tokens_mask,
+            ),
+            "offset_mapping": (options.return_offsets_mapping, lambda e: e.offsets),
+            "length": (options.return_length, len),
+        }
+        columns = {
+            key: [getter(encoding) for encoding in encodings]
+            for key, (wanted, getter) in getters.items()
+            if wanted
+        }
+        if options.return_overflowing_tokens:
+            columns["overflow_to_sample_mapping"] = _samples(encodings)
+        return columns
+
+    # Inputs of which only ids and masks are asked for
+
+    def plain_columns(self, items: list[Item]) -> dict[str, Any] | None:
+        """The columns of single texts; None if more is asked for than ids and masks."""
+        options = self.options
+        places = self.assembly.items(pair=False, specials=options.add_special_tokens)
+        at = next((i for i, place in enumerate(places) if place.value == "A"), 0)
+        before, after = places[:at], places[at + 1 :]
+        if (
+            options.return_overflowing_tokens
+            or options.return_offsets_mapping
+            or any(item.second is not None for item in items)
+            or any(isinstance(place.value, str) for place in (*before, *after))
+        ):
+            return None
+        front, back = map(_values, (before, after))
+        ids = self._ids(items)
+        if self.truncation:
+            ids = [self._cut(one, len(front) + len(back)) for one in ids]
+        sizes = [len(one) for one in ids]
+        if front or back:
+            ids = [[*front, *one, *back] for one in ids]
+        columns: dict[str, Any] = {"input_ids": ids}
+        if options.return_token_type_ids:
+            first, last = ([place.type_id for place in part] for part in (before, after))
+            columns["token_type_ids"] = [
+                [*first, *[places[at].type_id] * size, *last] for size in sizes
+            ]
+        if options.return_attention_mask:
+            columns["attention_mask"] = _core.ones(ids)
+        if options.return_special_tokens_mask:
+            columns["special_tokens_mask"] = [
+                [1] * len(front) + [0] * size + [1] * len(back) for size in sizes
+            ]
+        if self.padding:
+            _pad(columns, self.padding)
+        if options.return_length:
+            columns["length"] = [len(one) for one in ids]
+        return columns
+
+    def _ids(self, items: list[Item]) -> list[list[int]]:
+        as_text = self.options.split_special_tokens
+        if not self.options.is_split_into_words:
+            return self.vocabulary.lists([item.first for item in items], as_text=as_text)
+        words = [word for item in items for word in item.first]
+        rest = iter(self.vocabulary.lists(words, as_text=as_text))
+        return [list(chain.from_iterable(next(rest) for _ in item.first)) for item in items]
+
+    def _cut(self, ids: list[int], added: int) -> list[int]:
+        if self.truncation is None:
+            return ids
+        length, _ = self.truncation.lengths(len(ids), None, added)
+        return ids[len(ids) - length :] if self.truncation.left else ids[:length]
+
+
+def _values(places: Iterable[TemplateItem]) -> list[int]:
+    """The ids in a part of a template without texts."""
+    return [place.value for place in places if isinstance(place.value, int)]
+
+
+def _samples(encodings: list[Encoding]) -> list[int]:
+    """The input that each encoding comes from, where overflows follow what they overflow."""
+    samples: list[int] = []
+    while len(samples) < len(encodings):
+        number = samples[-1] + 1 if samples else 0
+        samples += [number] * (1 + len(encodings[len(samples)].overflowing))
+    return samples
+
+
+def _pad(columns: dict[str, Any], padding: Padding) -> None:
+    """Fills the columns of inputs in place."""
+    lengths = [len(one) for one in columns["input_ids"]]
+    target = padding.target(lengths)
+    fillers = {
+        "input_ids": padding.id,
+        "token_type_ids": padding.type_id,
+        "attention_mask": 0,
+        "special_tokens_mask": 1,
+    }
+    for key, rows in columns.items():
+        for row, length in zip(rows, lengths, strict=True):
+            end = 0 if padding.left else length
+            row[end:end] = [fillers[key]] * (target - length)

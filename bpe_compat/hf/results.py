@@ -1,0 +1,45 @@
+"""What a call returns: a `BatchEncoding` whose encodings are made when somebody asks for them."""
+
+# mypy: disable-error-code="no-untyped-call,misc,no-any-return,override"
+
+from collections.abc import Callable
+from typing import Any
+
+from transformers import BatchEncoding
+
+from .encoding import Encoding
+
+__all__ = ["LazyBatchEncoding"]
+
+
+class LazyBatchEncoding(BatchEncoding):
+    """A `BatchEncoding` that knows how to make its encodings; pickled as a plain one."""
+
+    def __init__(
+        self,
+        data: dict[str, Any],
+        make: Callable[[], list[Encoding]],
+        n_sequences: int,
+        tensor_type: Any = None,
+    ) -> None:
+        self._make = make
+        self._made: list[Encoding] | None = None
+        super().__init__(data, tensor_type=tensor_type, n_sequences=n_sequences)
+
+    @property
+    def _encodings(self) -> list[Encoding]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @_encodings.setter
+    def _encodings(self, value: list[Encoding] | None) -> None:
+        self._made = value
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether words and characters can be asked for: always."""
+        return True
+
+    def __reduce__(self) -> Any:
+        return BatchEncoding, (self.data, self._encodings, None, False, self.n_sequences)

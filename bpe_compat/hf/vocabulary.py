@@ -1,0 +1,167 @@
+"""`Vocabulary`: a native tokenizer with the strings that transformers uses for its ids."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import converters
+from ..bytelevel import from_characters, to_characters
+from ..decoding import decode_parts
+from ..offsets import Located
+from ..spec import AddedToken, TokenizerSpec, TokenKind
+from ..specials import Specials
+from ..texts import all_valid, valid
+from ..threads import thread_count
+from ..tokenizer import TokenArrays, Tokenizer
+from .packing import packed, unpacked
+
+__all__ = ["Vocabulary"]
+
+
+class Vocabulary:
+    """The native tokenizer and the strings of its ids; immutable.
+
+    Reduces to its content: `datasets` hashes it, and must see neither caches nor addresses.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.spec = tokenizer.spec
+        self.added = {token.content: token for token in self.spec.added_tokens}
+        self._spellings = _spellings(self.spec)
+        self.ids = {token: id for id, token in enumerate(self._spellings) if token is not None}
+        self.ids.update((token.content, token.id) for token in self.spec.added_tokens)
+        self.special_ids = frozenset(self.spec.special_tokens.values())
+        self._specials = Specials(self.spec)
+        self.model_size = converters.huggingface.vocab_entries(self.spec)
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self.tokenizer), self.tokenizer.name, *packed(self.spec))
+
+    # Strings and ids
+
+    def spelling(self, id: int) -> str:
+        """The string of an id; raises `KeyError` naming one that is no token."""
+        spelling = self._spellings[id] if 0 <= id < len(self._spellings) else None
+        if spelling is None:
+            raise KeyError(f"Invalid token for decoding: {id}")
+        return spelling
+
+    def text_of(self, tokens: Iterable[str]) -> str:
+        """The text of tokens given as strings, known or not."""
+        spec = self.spec
+        if spec.decoder:
+            return decode_parts(spec, list(tokens))
+        return b"".join(map(self._bytes_of, tokens)).decode("utf-8", "replace")
+
+    def _bytes_of(self, token: str) -> bytes:
+        if token in self.added:
+            return token.encode()
+        id = self.ids.get(token)
+        if id is not None:
+            return self.spec.tokens[id]
+        spelled = from_characters(token) if self.spec.byte_level else None
+        return token.encode() if spelled is None else spelled
+
+    # Encoding
+
+    def lists(self, texts: Sequence[str], *, as_text: bool) -> list[list[int]]:
+        """The ids of each text; special tokens are text if `as_text`."""
+        threads = thread_count(None) if len(texts) > 1 else 1
+        engine = self.tokenizer.engine
+        return engine.encode_lists(all_valid(texts), self._enabled(as_text), threads)
+
+    def column(self, data: Any, offsets: npt.NDArray[np.int64]) -> TokenArrays:
+        """The ids of texts that lie in one buffer of UTF-8, special tokens as their ids."""
+        engine, threads = self.tokenizer.engine, thread_count(None)
+        return TokenArrays(*engine.encode_column(data, offsets, self._enabled(False), threads))
+
+    def located(self, text: str, *, as_text: bool) -> Located:
+        """The ids of a text with the characters and the piece of each."""
+        return self.tokenizer.engine.locate(valid(text), self._enabled(as_text))
+
+    def _enabled(self, as_text: bool) -> bytes:
+        return self._specials.as_text if as_text else self._specials.as_ids
+
+    # Added tokens
+
+    def with_added(self, tokens: Iterable[AddedToken]) -> "Vocabulary":
+        """With further added tokens; those that are there get new flags and keep their ids."""
+        changed = dict(self.added)
+        taken = set(self.added.values())
+        next_id = self._next_id()
+        owned = {id for id, kind in enumerate(self.spec.kinds) if kind is not TokenKind.UNUSED}
+        for token in tokens:
+            id = self._known_id(token.content, changed)
+            if id is None:
+                while next_id in owned:
+                    next_id += 1
+                id = next_id
+                owned.add(id)
+            changed[token.content] = replace(token, id=id)
+        if set(changed.values()) == taken:
+            return self
+        return Vocabulary(Tokenizer(_with_tokens(self.spec, list(changed.values()))))
+
+    def _next_id(self) -> int:
+        """The first id that tokenizers gives a new token.
+
+        Source: `AddedVocabulary::add_tokens`, tokenizers 0.23, which overwrites an id behind a gap
+        when it comes to it; here it is passed over.
+        """
+        greatest = max((token.id for token in self.added.values()), default=-1)
+        return greatest + 1 if greatest >= self.model_size else self.model_size
+
+    def _known_id(self, content: str, added: dict[str, AddedToken]) -> int | None:
+        """The id of an added token, or of one of the vocabulary that is decoded to this text.
+
+        "č" is not the byte 0x0D, though GPT-2 spells that byte so.
+        """
+        if content in added:
+            return added[content].id
+        id = self.ids.get(content)
+        return id if id is not None and self.spec.tokens[id] == content.encode() else None
+
+
+def _restored(kind: type[Tokenizer], name: str, *values: Any) -> Vocabulary:
+    return Vocabulary(kind(unpacked(*values), name=name))
+
+
+def _spellings(spec: TokenizerSpec) -> list[str | None]:
+    """The string of each id: added tokens as they are, bytes in GPT-2's characters.
+
+    A token whose spelling is also an added token's text gets its bytes in hexadecimal instead.
+    """
+    contents = {token.id: token.content for token in spec.added_tokens}
+    taken = {token.content for token in spec.added_tokens}
+    spellings: list[str | None] = []
+    for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
+        if kind is TokenKind.UNUSED:
+            spellings.append(None)
+        elif id in contents:
+            spellings.append(contents[id])
+        else:
+            in_bytes = spec.byte_level and kind is TokenKind.NORMAL
+            spelled = to_characters(token) if in_bytes else token.decode("utf-8", "replace")
+            clash = spelled in taken or kind is TokenKind.BYTE
+            spellings.append(f"<0x{token.hex().upper()}>" if clash else spelled)
+    return spellings
+
+
+def _with_tokens(spec: TokenizerSpec, added: list[AddedToken]) -> TokenizerSpec:
+    """The spec with exactly these added tokens; ids that nobody owned become theirs."""
+    missing = max(0, 1 + max(token.id for token in added) - len(spec.tokens))
+    tokens = [*spec.tokens, *[b""] * missing]
+    kinds = [*spec.kinds, *[TokenKind.UNUSED] * missing]
+    for token in added:
+        if kinds[token.id] is TokenKind.UNUSED:
+            tokens[token.id], kinds[token.id] = token.content.encode(), TokenKind.CONTROL
+    return replace(
+        spec,
+        tokens=tuple(tokens),
+        kinds=tuple(kinds),
+        added_tokens=tuple(sorted(added, key=lambda token: token.id)),
+    )
