@@ -94,7 +94,7 @@ IdBuffer encode(const Encoder& encoder, nb::handle text, const nb::bytes& enable
     return ids;
 }
 
-Array<Id> to_array(IdBuffer&& ids) {
+Array<Id> id_array(IdBuffer&& ids) {
     auto* kept = new IdBuffer(std::move(ids));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<IdBuffer*>(p); });
     return Array<Id>(kept->data(), {kept->size()}, owner);
@@ -145,7 +145,7 @@ void to_characters(Bytes text, std::vector<Span>& spans) {
 
 std::pair<Array<Id>, Array<int64_t>> arrays_of(Encoder::Batch batch) {
     batch.ends.insert(batch.ends.begin(), 0);
-    return {to_array(std::move(batch.ids)), to_array(std::move(batch.ends))};
+    return {id_array(std::move(batch.ids)), to_array(std::move(batch.ends))};
 }
 
 nb::list ones(const nb::list& lists) {
@@ -198,7 +198,7 @@ void bind_encoder(nb::module_& m) {
              nb::sig("def encode(self, text: object, enabled: bytes) -> list[int]"))
         .def("encode_array",
              [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
-                 return to_array(encode(e, text, enabled));
+                 return id_array(encode(e, text, enabled));
              }, "text"_a, "enabled"_a)
         .def("encode_with_offsets",
              [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
