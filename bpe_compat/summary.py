@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from . import converters, patterns
 from .engine import NativeEngine, make_engine
+from .errors import UnsupportedError
 from .ranks import missing_bytes
 from .spec import TokenizerSpec, TokenKind
 
@@ -92,5 +93,15 @@ def _unreachable(spec: TokenizerSpec) -> list[int]:
 
 def _formats(spec: TokenizerSpec) -> _Rows:
     for format in converters.FORMATS.values():
-        losses = format.losses(spec)
-        yield f"to {format.name}", "; ".join(losses) if losses else "nothing is lost"
+        if format.write is None:
+            continue
+        try:
+            losses = format.losses(spec)
+        except UnsupportedError as error:
+            losses = [str(error)]
+        yield f"to {format.name}", _joined(losses) if losses else "nothing is lost"
+
+
+def _joined(losses: list[str]) -> str:
+    more = f"; and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else ""
+    return "; ".join(losses[:_SHOWN]) + more

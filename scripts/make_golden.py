@@ -20,19 +20,36 @@ TEXTS = [
 ]
 
 
+SPECIAL_TOKENS = ["<|endoftext|>", "<a>", "<b>"]
+
+
 def main() -> None:
-    tok = bc.train(
-        stories(300), 400, pattern="gpt2", special_tokens=["<|endoftext|>", "<a>", "<b>"]
-    )
     GOLDEN.mkdir(exist_ok=True)
-    for format in bc.converters.FORMATS.values():
-        path = GOLDEN / (format.name if format.folder else f"golden.{format.name}")
+    text = list(stories(300))
+    of_bytes = bc.train(text, 400, pattern="gpt2", special_tokens=SPECIAL_TOKENS)
+    of_characters = bc.train(
+        text,
+        400,
+        pattern=bc.converters.subword_nmt.SPLITS[0],
+        special_tokens=SPECIAL_TOKENS,
+        alphabet="characters",
+        end_of_word_suffix=bc.converters.subword_nmt.SUFFIX,
+    )
+    _write("bytes", of_bytes, ["gpt2", "huggingface", "tiktoken"])
+    _write("characters", of_characters, ["subword_nmt"])
+
+
+def _write(kind: str, tok: bc.Tokenizer, formats: list[str]) -> None:
+    for name in formats:
+        folder = bc.converters.FORMATS[name].folder
+        path = GOLDEN / (name if folder else f"golden.{name}")
         if not path.exists():
-            tok.save(path, format=format.name)
-    ids = [tok.encode(text, allowed_special="all") for text in TEXTS]
-    expected = GOLDEN / "expected.json"
+            tok.save(path, format=name)
+    expected = GOLDEN / f"expected-{kind}.json"
     if not expected.exists():
-        expected.write_text(json.dumps({"texts": TEXTS, "ids": ids}, indent=1) + "\n")
+        ids = [tok.encode(text, allowed_special="all") for text in TEXTS]
+        lists = {"texts": TEXTS, "ids": ids, "decoded": list(map(tok.decode, ids))}
+        expected.write_text(json.dumps(lists, indent=1) + "\n")
 
 
 if __name__ == "__main__":

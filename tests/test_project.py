@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokenizer": LIBRARY | {"converters", "engine", "specials", "decoding", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "patterns", "ranks", "spec"},
+    "summary": {"converters", "engine", "errors", "patterns", "ranks", "spec"},
     "hf": {"bytelevel", "converters", "spec", "tokenizer"},
     "cli": {
         "__version__",
