@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gpt2, huggingface, subword_nmt, tiktoken
+from . import gpt2, huggingface, subword_nmt, tekken, tiktoken
 from .base import Format, refuse_losses
 
 __all__ = [
@@ -24,14 +24,13 @@ __all__ = [
     "huggingface",
     "read",
     "subword_nmt",
+    "tekken",
     "tiktoken",
     "write",
 ]
 
-FORMATS: dict[str, Format] = {
-    format.name: format
-    for format in (huggingface.FORMAT, gpt2.FORMAT, tiktoken.FORMAT, subword_nmt.FORMAT)
-}
+_MODULES = (huggingface, gpt2, tiktoken, tekken, subword_nmt)
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 
 

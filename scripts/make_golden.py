@@ -35,8 +35,15 @@ def main() -> None:
         alphabet="characters",
         end_of_word_suffix=bc.converters.subword_nmt.SUFFIX,
     )
+    specials_first = bc.train(
+        text, 400, special_tokens=SPECIAL_TOKENS, special_ids="first", tie_break="ids"
+    ).spec
+    of_ranks = bc.Tokenizer.from_ranks(
+        specials_first.normal_ids(), pattern="cl100k", special_tokens=specials_first.special_tokens
+    )
     _write("bytes", of_bytes, ["gpt2", "huggingface", "tiktoken"])
     _write("characters", of_characters, ["subword_nmt"])
+    _write("ranks", of_ranks, ["tekken"])
 
 
 def _write(kind: str, tok: bc.Tokenizer, formats: list[str]) -> None:

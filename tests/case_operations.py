@@ -22,6 +22,10 @@ from bpe_compat.converters.json_tree import parse
 from bpe_compat.spec import TokenizerSpec
 
 TIE_BREAK = {"smallest ids": "ids", "greatest bytes": "bytes"}
+MISTRAL_FILES = {
+    "mistral tokenizer.model.v1": "tokenizers/mistral/tokenizer.model.v1",
+    "tekken_240911.json": "tokenizers/mistral/tekken_240911.json",
+}
 PRE_TOKENIZERS = {"gpt2": "gpt2", "whitespace": r"\w+|[^\w\s]+"}
 
 
@@ -284,20 +288,25 @@ def op_convert_sha256(check: Check) -> None:
     assert hashlib.sha256(data).hexdigest() == check["sha256"]
 
 
+def converted_spec(check: Check) -> TokenizerSpec:
+    if check["src"] in MISTRAL_FILES:
+        return bc.converters.read(shared_data.unpacked(MISTRAL_FILES[check["src"]]))
+    assert check["src"].startswith("cl100k_base.tiktoken")
+    return bc.converters.read(
+        shared_data.rank_file("cl100k_base"),
+        pattern=check.get("pattern"),
+        special_tokens=published("cl100k_base").spec.special_tokens,
+    )
+
+
 def op_convert_encode(check: Check) -> None:
     import tokenizers
 
-    assert check["src"].startswith("cl100k_base.tiktoken")
     with tempfile.TemporaryDirectory() as folder:
-        source = shared_data.rank_file("cl100k_base")
-        spec = bc.converters.read(
-            source,
-            pattern=check.get("pattern"),
-            special_tokens=published("cl100k_base").spec.special_tokens,
-        )
+        spec = converted_spec(check)
         bc.converters.write(spec, folder, format="huggingface")
         theirs = tokenizers.Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
-        assert theirs.encode(check["text"]).ids == check["ids"]
+        assert theirs.encode(check["text"], add_special_tokens=False).ids == check["ids"]
         assert bc.load(folder).encode(check["text"]) == check["ids"]
 
 
