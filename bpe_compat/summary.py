@@ -52,7 +52,8 @@ def _text(spec: TokenizerSpec) -> _Rows:
         for split in spec.splits:
             yield "split", f"{split.pattern} ({split.behavior}{', inverted' * split.invert})"
     for step in spec.normalizers:
-        yield "normalizer", " ".join(filter(None, [step.kind, step.pattern, step.content]))
+        content = "" if step.kind == "charsmap" else step.content
+        yield "normalizer", " ".join(filter(None, [step.kind, step.pattern, content]))
     if spec.prefix_space:
         yield "prefix space", "yes"
     for special, name in ((True, "special tokens"), (False, "added tokens")):

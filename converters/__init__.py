@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gpt2, huggingface, subword_nmt, tekken, tiktoken
+from . import gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
 from .base import Format, refuse_losses
 
 __all__ = [
@@ -23,13 +23,14 @@ __all__ = [
     "gpt2",
     "huggingface",
     "read",
+    "sentencepiece",
     "subword_nmt",
     "tekken",
     "tiktoken",
     "write",
 ]
 
-_MODULES = (huggingface, gpt2, tiktoken, tekken, subword_nmt)
+_MODULES = (huggingface, gpt2, tiktoken, tekken, sentencepiece, subword_nmt)
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 

@@ -109,7 +109,12 @@ def tree_of(spec: TokenizerSpec) -> dict[str, Any]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What a tokenizer.json cannot hold of a spec."""
-    return models.losses(spec) + pre_tokenizers.losses(spec) + decoders.losses(spec)
+    return (
+        models.losses(spec)
+        + normalizers.losses(spec.normalizers)
+        + pre_tokenizers.losses(spec)
+        + decoders.losses(spec)
+    )
 
 
 def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from stories import stories
 
 import bpe_compat as bc
+from bpe_compat.converters import pieces
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
 TEXTS = [
@@ -43,7 +44,27 @@ def main() -> None:
     )
     _write("bytes", of_bytes, ["gpt2", "huggingface", "tiktoken"])
     _write("characters", of_characters, ["subword_nmt"])
+    _write("pieces", _of_pieces(text), ["sentencepiece"])
     _write("ranks", of_ranks, ["tekken"])
+
+
+def _of_pieces(text: list[str]) -> bc.Tokenizer:
+    """A tokenizer as SentencePiece has them: spaces are `▁`, and one is in front of the text."""
+    normalizers = pieces.normalizers_of(prefix=True, tidy=False)
+    spelled = ["▁" + story.replace(" ", "▁") for story in text]
+    spec = bc.train(
+        spelled, 400, pattern=r"▁?[^▁]+|▁", special_tokens=["<unk>", *SPECIAL_TOKENS],
+        alphabet="characters", unknown_token="<unk>", special_ids="first",
+    ).spec  # fmt: skip
+    kept = pieces.Pieces(
+        [token.decode() for token in spec.tokens],
+        [-float(id) for id in range(len(spec.tokens))],
+        [pieces.UNKNOWN, *[pieces.CONTROL] * len(SPECIAL_TOKENS)]
+        + [pieces.NORMAL] * (len(spec.tokens) - len(SPECIAL_TOKENS) - 1),
+    )
+    return bc.Tokenizer(
+        pieces.spec_of(kept, "golden", byte_fallback=False, normalizers=normalizers)
+    )
 
 
 def _write(kind: str, tok: bc.Tokenizer, formats: list[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import shared_data
-from case_tokenizers import Check, published, rank_table, tokenizer_of
+from case_tokenizers import Check, converted_spec, published, rank_table, tokenizer_of
 
 import bpe_compat as bc
 from bpe_compat import pipeline, ranks
@@ -22,10 +22,6 @@ from bpe_compat.converters.json_tree import parse
 from bpe_compat.spec import TokenizerSpec
 
 TIE_BREAK = {"smallest ids": "ids", "greatest bytes": "bytes"}
-MISTRAL_FILES = {
-    "mistral tokenizer.model.v1": "tokenizers/mistral/tokenizer.model.v1",
-    "tekken_240911.json": "tokenizers/mistral/tekken_240911.json",
-}
 PRE_TOKENIZERS = {"gpt2": "gpt2", "whitespace": r"\w+|[^\w\s]+"}
 
 
@@ -288,17 +284,6 @@ def op_convert_sha256(check: Check) -> None:
     assert hashlib.sha256(data).hexdigest() == check["sha256"]
 
 
-def converted_spec(check: Check) -> TokenizerSpec:
-    if check["src"] in MISTRAL_FILES:
-        return bc.converters.read(shared_data.unpacked(MISTRAL_FILES[check["src"]]))
-    assert check["src"].startswith("cl100k_base.tiktoken")
-    return bc.converters.read(
-        shared_data.rank_file("cl100k_base"),
-        pattern=check.get("pattern"),
-        special_tokens=published("cl100k_base").spec.special_tokens,
-    )
-
-
 def op_convert_encode(check: Check) -> None:
     import tokenizers
 
@@ -308,6 +293,12 @@ def op_convert_encode(check: Check) -> None:
         theirs = tokenizers.Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
         assert theirs.encode(check["text"], add_special_tokens=False).ids == check["ids"]
         assert bc.load(folder).encode(check["text"]) == check["ids"]
+
+
+def op_convert_error(check: Check) -> None:
+    spec = converted_spec(check)
+    with pytest.raises(bc.errors.UnsupportedError, match=check["must_say"]):
+        bc.converters.write(spec, "never-written", format=check["dst"], allow_loss=True)
 
 
 def op_sizes(check: Check) -> None:
@@ -364,6 +355,7 @@ OPS: dict[str, Callable[[Check], None]] = {
     "arith": op_arith,
     "autotokenizer_encode": op_autotokenizer_encode,
     "convert_encode": op_convert_encode,
+    "convert_error": op_convert_error,
     "convert_sha256": op_convert_sha256,
     "count_prefixes": op_count_prefixes,
     "decode": op_decode,

@@ -14,8 +14,6 @@ from case_tokenizers import Check
 
 # Checks that wait for later work, by the id of their case.
 LATER = {
-    "C15": "reads a SentencePiece model: the converters",
-    "U11": "reads tekken.json: the converters",
     "O03": "offsets through the normalizer NFC: the complete plug-in",
     "O04": "offsets through the normalizer NFKC: the complete plug-in",
 }

@@ -19,7 +19,7 @@ TEXT = ["the cat and the hat, it's 2026! naïve café 中文中文 def f(x): ret
 TEXTS = [*PROBES, *TEXT]
 BYTE_FORMATS = ["gpt2", "huggingface", "tiktoken"]
 """Those that hold a tokenizer of bytes; `test_<format>.py` has more of each, and the others."""
-OTHER_FORMATS = ["subword_nmt", "tekken"]
+OTHER_FORMATS = ["sentencepiece", "subword_nmt", "tekken"]
 
 
 def trained(**options: Any) -> bc.Tokenizer:
@@ -163,7 +163,7 @@ def test_unknown_formats_and_wrong_targets(tmp_path: Path) -> None:
         tok.save(tmp_path / "x", format="gpt2", plugin=True)
 
 
-GOLDEN_KINDS = {"subword_nmt": "characters", "tekken": "ranks"}
+GOLDEN_KINDS = {"sentencepiece": "pieces", "subword_nmt": "characters", "tekken": "ranks"}
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 
