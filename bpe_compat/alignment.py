@@ -6,12 +6,12 @@ character that NFC or NFKC composes of several stands for all of them, and not o
 
 import functools
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
 
-from . import dialects
+from . import charsmap, dialects
 from .spec import Normalizer
 
 __all__ = ["Aligned", "aligner"]
@@ -72,6 +72,8 @@ def _step(step: Normalizer) -> Step:
             return lambda aligned: aligned.prepended(step.content)
         case "replace":
             return functools.partial(_replaced, dialects.matcher(step.pattern), step.content)
+        case "charsmap":
+            return functools.partial(_rewritten, charsmap.finder(step.content))
 
 
 class _Builder:
@@ -122,6 +124,18 @@ def _replaced(pattern: dialects.Matcher, content: str, aligned: Aligned) -> Alig
         last = stop
         start, end = (aligned.starts[last - 1], aligned.ends[last - 1]) if last else (0, 0)
         made.add(content, start, end)
+    made.copy(aligned, last, len(aligned.text))
+    return made.built()
+
+
+def _rewritten(find: Callable[[str], Iterator[tuple[int, int, str]]], aligned: Aligned) -> Aligned:
+    """What is put in stands for all that it replaces."""
+    made = _Builder()
+    last = 0
+    for begin, end, becomes in find(aligned.text):
+        made.copy(aligned, last, begin)
+        made.add(becomes, aligned.starts[begin], aligned.ends[end - 1])
+        last = end
     made.copy(aligned, last, len(aligned.text))
     return made.built()
 

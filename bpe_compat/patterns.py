@@ -104,8 +104,8 @@ def named(text: str, dialect: Dialect = "tiktoken") -> Pattern | None:
     return _BY_TEXT[dialect].get(text)
 
 
-def resolve(pattern: str | None) -> tuple[Split, ...]:
-    """The split steps of a pattern given by name, as a regex, or as None for no split.
+def resolve(pattern: str | Split | None) -> tuple[Split, ...]:
+    """The split steps of a pattern given by name, as a regex, as a step, or as None for no split.
 
     A regex of one's own, in tiktoken's dialect, cuts around its matches; text that it does not match
     stays, as pieces. Raises `FormatError` for what is no regex and `UnsupportedError` for a regex that
@@ -120,6 +120,9 @@ def resolve(pattern: str | None) -> tuple[Split, ...]:
     """
     if pattern is None:
         return ()
+    if isinstance(pattern, Split):
+        dialects.matcher(pattern.pattern)
+        return (pattern,)
     if pattern == "":
         raise FormatError("the split pattern is empty; pass None for no split")
     if pattern in PATTERNS:

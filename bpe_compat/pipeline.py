@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import regex
 
-from . import dialects
+from . import charsmap, dialects
 from .bytelevel import from_characters, to_characters
 from .spec import Behavior, Normalizer, Split
 
@@ -40,6 +40,8 @@ def _normalizer_step(step: Normalizer) -> Callable[[str], str]:
             return lambda text: regex.sub("|".join(ends), "", text) if ends else text
         case "prepend":
             return lambda text: step.content + text if text else text
+        case "charsmap":
+            return charsmap.replacer(step.content)
         case "replace":
             pattern = dialects.matcher(step.pattern)
             return lambda text: _replaced(pattern, step.content, text)

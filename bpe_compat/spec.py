@@ -72,12 +72,13 @@ class Normalizer:
     """One step that rewrites text before the split, named as in tokenizers.
 
     `replace` uses `pattern` (a regex) and `content`; `prepend` uses `content`; `strip` uses `left`
-    and `right`.
+    and `right`; `charsmap` uses `content`, SentencePiece's compiled rules as in `charsmap.py`.
     """
 
     kind: Literal[
-        "nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip", "strip_accents", "prepend", "replace"
-    ]
+        "nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip", "strip_accents", "prepend", "replace",
+        "charsmap",
+    ]  # fmt: skip
     pattern: str = ""
     content: str = ""
     left: bool = True

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from . import converters, patterns
 from .engine import NativeEngine, make_engine
+from .errors import UnsupportedError
 from .ranks import missing_bytes
 from .spec import TokenizerSpec, TokenKind
 
@@ -51,7 +52,8 @@ def _text(spec: TokenizerSpec) -> _Rows:
         for split in spec.splits:
             yield "split", f"{split.pattern} ({split.behavior}{', inverted' * split.invert})"
     for step in spec.normalizers:
-        yield "normalizer", " ".join(filter(None, [step.kind, step.pattern, step.content]))
+        content = "" if step.kind == "charsmap" else step.content
+        yield "normalizer", " ".join(filter(None, [step.kind, step.pattern, content]))
     if spec.prefix_space:
         yield "prefix space", "yes"
     for special, name in ((True, "special tokens"), (False, "added tokens")):
@@ -92,5 +94,15 @@ def _unreachable(spec: TokenizerSpec) -> list[int]:
 
 def _formats(spec: TokenizerSpec) -> _Rows:
     for format in converters.FORMATS.values():
-        losses = format.losses(spec)
-        yield f"to {format.name}", "; ".join(losses) if losses else "nothing is lost"
+        if format.write is None:
+            continue
+        try:
+            losses = format.losses(spec)
+        except UnsupportedError as error:
+            losses = [str(error)]
+        yield f"to {format.name}", _joined(losses) if losses else "nothing is lost"
+
+
+def _joined(losses: list[str]) -> str:
+    more = f"; and {len(losses) - _SHOWN} more" if len(losses) > _SHOWN else ""
+    return "; ".join(losses[:_SHOWN]) + more

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gpt2, huggingface, tiktoken
+from . import gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
 from .base import Format, refuse_losses
 
 __all__ = [
@@ -23,13 +23,15 @@ __all__ = [
     "gpt2",
     "huggingface",
     "read",
+    "sentencepiece",
+    "subword_nmt",
+    "tekken",
     "tiktoken",
     "write",
 ]
 
-FORMATS: dict[str, Format] = {
-    format.name: format for format in (huggingface.FORMAT, gpt2.FORMAT, tiktoken.FORMAT)
-}
+_MODULES = (huggingface, gpt2, tiktoken, tekken, sentencepiece, subword_nmt)
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 
 
@@ -88,7 +90,8 @@ def write(
     """Writes a spec to a file or folder, whole or not at all, and returns the files written.
 
     `options` are those of the format (`plugin` of huggingface). Raises `LossyConversionError`
-    naming each loss, unless `allow_loss`.
+    naming each loss, unless `allow_loss`, and `UnsupportedError` if the format can hold nothing of
+    this tokenizer or is only read.
 
     >>> import tempfile
     >>> spec = TokenizerSpec((b"a", b"b", b"ab"), merges=((0, 1),), byte_level=False)
@@ -99,11 +102,15 @@ def write(
     chosen = _format(format)
     check_target(path, format)
     refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
+    assert chosen.write is not None  # check_target refuses the others
     return chosen.write(spec, Path(path), **options)
 
 
 def check_target(path: str | os.PathLike[str], format: str) -> None:
-    """Raises `FormatError` if a folder would be written over a file, or a file over a folder."""
+    """Raises an error if a folder would be written over a file or the other way round.
+
+    It is a `FormatError`, or `UnsupportedError` for a format that can only be read.
+    """
     _format(format).check_target(Path(path))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ..errors import FormatError, LossyConversionError
+from ..errors import FormatError, LossyConversionError, UnsupportedError
 from ..spec import TokenizerSpec, check_text
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Reader",
     "Writer",
     "checked_special_tokens",
+    "flag_losses",
     "id_limit",
     "plain_losses",
     "read_bytes",
@@ -42,19 +43,22 @@ class Format:
     """A file format: its name, what it is, and how to recognise, read and write it.
 
     `detect` tells by the content of a path that exists; `losses` lists what writing a spec would
-    lose, a few words each; `folder` says whether a folder is written or a file.
+    lose, a few words each, and raises `UnsupportedError` if nothing would be left of it; `write` is
+    None for what can only be read; `folder` says whether a folder is written or a file.
     """
 
     name: str
     description: str
     detect: Callable[[Path], bool]
     read: Reader
-    losses: Callable[[TokenizerSpec], list[str]]
-    write: Writer
+    losses: Callable[[TokenizerSpec], list[str]] = lambda _: []
+    write: Writer | None = None
     folder: bool = False
 
     def check_target(self, path: Path) -> None:
-        """Refuses to write a folder over a file, or a file over a folder."""
+        """Refuses to write what can only be read, a folder over a file, or a file over a folder."""
+        if self.write is None:
+            raise UnsupportedError(f"{path}: the format {self.name} can only be read")
         if path.is_file() and self.folder:
             raise FormatError(f"{path}: is a file; the format {self.name} is a folder")
         if path.is_dir() and not self.folder:
@@ -78,6 +82,22 @@ def plain_losses(spec: TokenizerSpec) -> list[str]:
         "the decoder " + ", ".join(step.kind for step in spec.decoder): spec.decoder,
     }
     return [loss for loss, there in found.items() if there]
+
+
+def flag_losses(spec: TokenizerSpec) -> list[str]:
+    """What formats lack that know of an added token its text and id, and nothing else."""
+    found = []
+    for token in spec.added_tokens:
+        if token.lstrip or token.rstrip or token.single_word or not token.special:
+            found.append(f"the flags of the added token {token.content!r}")
+        if spec.tokens[token.id] != token.content.encode():
+            found.append(
+                f"the text {spec.tokens[token.id]!r} that the added token {token.content!r} is "
+                "decoded to"
+            )
+    if len({token.normalized for token in spec.added_tokens}) > 1:
+        found.append("added tokens that are looked for before others")
+    return found
 
 
 def id_limit(count: int) -> int:

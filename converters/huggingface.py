@@ -7,6 +7,7 @@ their default changed.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ _SECTIONS = (
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
     "post_processor", "decoder", "model",
 )  # fmt: skip
+_HINT = re.compile(rb'"(model|added_tokens|pre_tokenizer)"\s*:')
 _PLUGIN_CLASS = "BPECompatTokenizer"
 _STOCK_CLASS = "PreTrainedTokenizerFast"
 
@@ -46,9 +48,7 @@ def detect(path: Path) -> bool:
         return (path / "tokenizer.json").is_file()
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and any(
-        f'"{key}"'.encode() in head for key in ("model", "added_tokens", "pre_tokenizer")
-    )
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_HINT.search(head))
 
 
 def read(
@@ -131,7 +131,12 @@ def takes_prefix_space(spec: TokenizerSpec) -> bool:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What a tokenizer.json cannot hold of a spec."""
-    return models.losses(spec) + pre_tokenizers.losses(spec) + decoders.losses(spec)
+    return (
+        models.losses(spec)
+        + normalizers.losses(spec.normalizers)
+        + pre_tokenizers.losses(spec)
+        + decoders.losses(spec)
+    )
 
 
 def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path]:

@@ -28,6 +28,7 @@ from ..spec import AddedToken, Split, TokenizerSpec, TokenKind
 from .base import (
     Format,
     checked_special_tokens,
+    flag_losses,
     id_limit,
     plain_losses,
     read_bytes,
@@ -233,15 +234,7 @@ def _matches_only(pattern: str | None) -> tuple[Split, ...]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What tiktoken's four data cannot hold of a spec."""
-    found = differences(spec) + plain_losses(spec) + _split_losses(spec)
-    for token in spec.added_tokens:
-        if token.lstrip or token.rstrip or token.single_word or not token.special:
-            found.append(f"the flags of the added token {token.content!r}")
-        if spec.tokens[token.id] != token.content.encode():
-            found.append(
-                f"the text {spec.tokens[token.id]!r} that the added token {token.content!r} is "
-                "decoded to"
-            )
+    found = differences(spec) + plain_losses(spec) + _split_losses(spec) + flag_losses(spec)
     return found + _matching_losses(spec)
 
 
@@ -261,8 +254,6 @@ def _split_losses(spec: TokenizerSpec) -> list[str]:
 def _matching_losses(spec: TokenizerSpec) -> list[str]:
     """tiktoken looks for all special tokens at once, and takes any of those that match."""
     found = []
-    if len({token.normalized for token in spec.added_tokens}) > 1:
-        found.append("added tokens that are looked for before others")
     ordered = sorted(spec.added_tokens, key=lambda token: token.content)
     for token, following in itertools.pairwise(ordered):
         if following.content.startswith(token.content):

@@ -10,6 +10,7 @@ from pathlib import Path
 from stories import stories
 
 import bpe_compat as bc
+from bpe_compat.converters import pieces
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
 TEXTS = [
@@ -20,19 +21,63 @@ TEXTS = [
 ]
 
 
+SPECIAL_TOKENS = ["<|endoftext|>", "<a>", "<b>"]
+
+
 def main() -> None:
-    tok = bc.train(
-        stories(300), 400, pattern="gpt2", special_tokens=["<|endoftext|>", "<a>", "<b>"]
-    )
     GOLDEN.mkdir(exist_ok=True)
-    for format in bc.converters.FORMATS.values():
-        path = GOLDEN / (format.name if format.folder else f"golden.{format.name}")
+    text = list(stories(300))
+    of_bytes = bc.train(text, 400, pattern="gpt2", special_tokens=SPECIAL_TOKENS)
+    of_characters = bc.train(
+        text,
+        400,
+        pattern=bc.converters.subword_nmt.SPLITS[0],
+        special_tokens=SPECIAL_TOKENS,
+        alphabet="characters",
+        end_of_word_suffix=bc.converters.subword_nmt.SUFFIX,
+    )
+    specials_first = bc.train(
+        text, 400, special_tokens=SPECIAL_TOKENS, special_ids="first", tie_break="ids"
+    ).spec
+    of_ranks = bc.Tokenizer.from_ranks(
+        specials_first.normal_ids(), pattern="cl100k", special_tokens=specials_first.special_tokens
+    )
+    _write("bytes", of_bytes, ["gpt2", "huggingface", "tiktoken"])
+    _write("characters", of_characters, ["subword_nmt"])
+    _write("pieces", _of_pieces(text), ["sentencepiece"])
+    _write("ranks", of_ranks, ["tekken"])
+
+
+def _of_pieces(text: list[str]) -> bc.Tokenizer:
+    """A tokenizer as SentencePiece has them: spaces are `▁`, and one is in front of the text."""
+    normalizers = pieces.normalizers_of(prefix=True, tidy=False)
+    spelled = ["▁" + story.replace(" ", "▁") for story in text]
+    spec = bc.train(
+        spelled, 400, pattern=r"▁?[^▁]+|▁", special_tokens=["<unk>", *SPECIAL_TOKENS],
+        alphabet="characters", unknown_token="<unk>", special_ids="first",
+    ).spec  # fmt: skip
+    kept = pieces.Pieces(
+        [token.decode() for token in spec.tokens],
+        [-float(id) for id in range(len(spec.tokens))],
+        [pieces.UNKNOWN, *[pieces.CONTROL] * len(SPECIAL_TOKENS)]
+        + [pieces.NORMAL] * (len(spec.tokens) - len(SPECIAL_TOKENS) - 1),
+    )
+    return bc.Tokenizer(
+        pieces.spec_of(kept, "golden", byte_fallback=False, normalizers=normalizers)
+    )
+
+
+def _write(kind: str, tok: bc.Tokenizer, formats: list[str]) -> None:
+    for name in formats:
+        folder = bc.converters.FORMATS[name].folder
+        path = GOLDEN / (name if folder else f"golden.{name}")
         if not path.exists():
-            tok.save(path, format=format.name)
-    ids = [tok.encode(text, allowed_special="all") for text in TEXTS]
-    expected = GOLDEN / "expected.json"
+            tok.save(path, format=name)
+    expected = GOLDEN / f"expected-{kind}.json"
     if not expected.exists():
-        expected.write_text(json.dumps({"texts": TEXTS, "ids": ids}, indent=1) + "\n")
+        ids = [tok.encode(text, allowed_special="all") for text in TEXTS]
+        lists = {"texts": TEXTS, "ids": ids, "decoded": list(map(tok.decode, ids))}
+        expected.write_text(json.dumps(lists, indent=1) + "\n")
 
 
 if __name__ == "__main__":

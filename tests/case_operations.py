@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import shared_data
-from case_tokenizers import Check, published, rank_table, tokenizer_of
+from case_tokenizers import Check, converted_spec, published, rank_table, tokenizer_of
 
 import bpe_compat as bc
 from bpe_compat import pipeline, ranks
@@ -292,18 +292,18 @@ def op_convert_sha256(check: Check) -> None:
 def op_convert_encode(check: Check) -> None:
     import tokenizers
 
-    assert check["src"].startswith("cl100k_base.tiktoken")
     with tempfile.TemporaryDirectory() as folder:
-        source = shared_data.rank_file("cl100k_base")
-        spec = bc.converters.read(
-            source,
-            pattern=check.get("pattern"),
-            special_tokens=published("cl100k_base").spec.special_tokens,
-        )
+        spec = converted_spec(check)
         bc.converters.write(spec, folder, format="huggingface")
         theirs = tokenizers.Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
-        assert theirs.encode(check["text"]).ids == check["ids"]
+        assert theirs.encode(check["text"], add_special_tokens=False).ids == check["ids"]
         assert bc.load(folder).encode(check["text"]) == check["ids"]
+
+
+def op_convert_error(check: Check) -> None:
+    spec = converted_spec(check)
+    with pytest.raises(bc.errors.UnsupportedError, match=check["must_say"]):
+        bc.converters.write(spec, "never-written", format=check["dst"], allow_loss=True)
 
 
 def op_sizes(check: Check) -> None:
@@ -360,6 +360,7 @@ OPS: dict[str, Callable[[Check], None]] = {
     "arith": op_arith,
     "autotokenizer_encode": op_autotokenizer_encode,
     "convert_encode": op_convert_encode,
+    "convert_error": op_convert_error,
     "convert_sha256": op_convert_sha256,
     "count_prefixes": op_count_prefixes,
     "decode": op_decode,

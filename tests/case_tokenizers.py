@@ -7,9 +7,13 @@ from typing import Any
 import shared_data
 
 import bpe_compat as bc
-from bpe_compat.spec import AddedToken, Normalizer, TokenKind
+from bpe_compat.spec import AddedToken, Normalizer, TokenizerSpec, TokenKind
 
 Check = dict[str, Any]
+MISTRAL_FILES = {
+    "mistral tokenizer.model.v1": "tokenizers/mistral/tokenizer.model.v1",
+    "tekken_240911.json": "tokenizers/mistral/tekken_240911.json",
+}
 
 
 @functools.cache
@@ -68,3 +72,14 @@ def tokenizer_of(check: Check) -> bc.Tokenizer:
     added = check.get("added", [])
     added = [flags(token) for token in (added if isinstance(added, list) else [added])]
     return with_added(tok, [*special, *added]) if special or added else tok
+
+
+def converted_spec(check: Check) -> TokenizerSpec:
+    if check["src"] in MISTRAL_FILES:
+        return bc.converters.read(shared_data.unpacked(MISTRAL_FILES[check["src"]]))
+    assert check["src"].startswith("cl100k_base.tiktoken")
+    return bc.converters.read(
+        shared_data.rank_file("cl100k_base"),
+        pattern=check.get("pattern"),
+        special_tokens=published("cl100k_base").spec.special_tokens,
+    )

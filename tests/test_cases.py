@@ -12,14 +12,6 @@ import pytest
 from case_operations import OPS
 from case_tokenizers import Check
 
-# Checks that wait for later work, by the id of their case.
-LATER = {
-    "C15": "reads a SentencePiece model: the converters",
-    "C16": "reads tekken.json: the converters",
-    "C17": "reads tekken.json: the converters",
-    "U11": "reads tekken.json: the converters",
-}
-
 
 def load_cases() -> list[dict[str, Any]]:
     path = Path(__file__).resolve().parent.parent.parent / "shared" / "cases" / "cases.jsonl"
@@ -33,12 +25,7 @@ def all_checks() -> Iterator[Any]:
     for case in load_cases():
         for number, check in enumerate(case.get("checks", ())):
             name = f"{case['id']}-{number}-{check['op']}"
-            marks = (
-                [pytest.mark.skip(reason=f"later: {LATER[case['id']]}")]
-                if case["id"] in LATER
-                else []
-            )
-            yield pytest.param(check, id=name, marks=marks)
+            yield pytest.param(check, id=name)
 
 
 @pytest.mark.filterwarnings("ignore:the text has only", "ignore:.* has no rank")
@@ -49,7 +36,6 @@ def test_case(check: Check) -> None:
 
 
 @pytest.mark.usefixtures("shared")
-def test_every_later_case_exists() -> None:
+def test_no_case_is_missing() -> None:
     ids = {case["id"] for case in load_cases()}
     assert len(ids) == 102
-    assert set(LATER) <= ids

@@ -32,9 +32,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dialects": {"_core", "errors"},
     "patterns": {"dialects", "errors", "spec"},
     "ranks": {"_core", "spec"},
-    "converters": BASE | {"ranks"},
-    "pipeline": BASE | {"_core"},
-    "alignment": {"dialects", "spec"},
+    "charsmap": {"errors"},
+    "converters": BASE | {"charsmap", "ranks"},
+    "pipeline": BASE | {"_core", "charsmap"},
+    "alignment": {"charsmap", "dialects", "spec"},
     "offsets": {"_core", "alignment", "pipeline", "spec"},
     "engine": BASE | {"_core", "offsets", "pipeline", "texts"},
     "specials": {"errors", "spec", "engine"},
@@ -45,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"converters", "decoding", "engine", "offsets", "specials", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "patterns", "ranks", "spec"},
+    "summary": {"converters", "engine", "errors", "patterns", "ranks", "spec"},
     "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "spec", "specials"}
     | {"texts", "threads", "tokenizer"},
     "cli": {

@@ -229,7 +229,7 @@ class PieceCounts:
 def count(
     sources: Any,
     *,
-    pattern: str | None = "gpt2",
+    pattern: str | Split | None = "gpt2",
     special_tokens: Collection[str] = ("<|endoftext|>",),
     unit: Literal["document", "line"] = "document",
     text_column: str = "text",

@@ -13,7 +13,7 @@ from .. import _core
 from ..bytelevel import BYTE_ORDER
 from ..patterns import resolve
 from ..progress import Progress, ProgressCallback
-from ..spec import TokenizerSpec
+from ..spec import Split, TokenizerSpec
 from ..threads import thread_count
 from ..tokenizer import Tokenizer
 from .alphabets import Affixes, Pairs, SpecialIds, characters_of, continued, cutting_of, laid_out
@@ -33,7 +33,7 @@ def train(
     sources: Any,
     vocab_size: int,
     *,
-    pattern: str | None = "gpt2",
+    pattern: str | Split | None = "gpt2",
     special_tokens: Collection[str] = _SPECIALS,
     tie_break: TieBreak = "bytes",
     byte_order: Literal["raw", "gpt2"] = "raw",
@@ -61,10 +61,10 @@ def train(
     list of paths; an iterable of texts (`str`, or `bytes` of UTF-8) or of rows with `text_column`;
     a `datasets.Dataset` or `IterableDataset`; Arrow data; a binary stream; a mapping of pieces to
     counts; or `PieceCounts`, whose pattern, special tokens and unit then hold. `pattern` is a name
-    of `patterns.PATTERNS`, a regex, or None for no split. Special tokens are cut out of the text
-    and take part in no merge. `unit="line"` splits after each newline first. `errors` says what
-    becomes of bytes that are no UTF-8: "strict" names the first, "replace" makes each ill-formed
-    sequence U+FFFD, "bytes" keeps each byte as a character of no class.
+    of `patterns.PATTERNS`, a regex, a `Split`, or None for no split. Special tokens are cut out of
+    the text and take part in no merge. `unit="line"` splits after each newline first. `errors` says
+    what becomes of bytes that are no UTF-8: "strict" names the first, "replace" makes each
+    ill-formed sequence U+FFFD, "bytes" keeps each byte as a character of no class.
 
     Of pairs with equal counts, `tie_break="bytes"` merges the one with the greatest bytes (left,
     then right; the rule of Stanford's CS336), `"ids"` the one with the lowest ids (Hugging Face

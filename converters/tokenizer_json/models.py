@@ -146,6 +146,11 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the sections `model` and `added_tokens` cannot hold."""
+    if spec.suffix_apart:
+        raise UnsupportedError(
+            f"tokenizer.json attaches {spec.suffix!r} to the last character of a word; here it is "
+            "a symbol of its own"
+        )
     found = spelling_losses(spec) + losses_of_merges(spec)
     inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
     exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]

@@ -6,7 +6,7 @@ from ...dialects import escape, from_oniguruma, to_oniguruma
 from ...spec import Normalizer
 from ..json_tree import Node
 
-__all__ = ["read", "read_pattern", "write", "write_pattern"]
+__all__ = ["losses", "read", "read_pattern", "write", "write_pattern"]
 
 _FORMS = {"NFC": "nfc", "NFD": "nfd", "NFKC": "nfkc", "NFKD": "nfkd"}
 _SIMPLE: dict[str, Any] = {**_FORMS, "Lowercase": "lowercase", "StripAccents": "strip_accents"}
@@ -47,6 +47,13 @@ def write(steps: tuple[Normalizer, ...]) -> dict[str, Any] | None:
     return written[0] if len(written) == 1 else {"type": "Sequence", "normalizers": written}
 
 
+def losses(steps: tuple[Normalizer, ...]) -> list[str]:
+    """What the section cannot hold: tokenizers applies compiled rules to grapheme clusters."""
+    if any(step.kind == "charsmap" for step in steps):
+        return ["SentencePiece's compiled normalization rules"]
+    return []
+
+
 def _write_step(step: Normalizer) -> dict[str, Any]:
     for name, kind in _SIMPLE.items():
         if step.kind == kind:
@@ -56,6 +63,8 @@ def _write_step(step: Normalizer) -> dict[str, Any]:
             return {"type": "Strip", "strip_left": step.left, "strip_right": step.right}
         case "prepend":
             return {"type": "Prepend", "prepend": step.content}
+        case "charsmap":
+            return {"type": "Precompiled", "precompiled_charsmap": step.content}
         case _:
             pattern = write_pattern(step.pattern)
             return {"type": "Replace", "pattern": pattern, "content": step.content}

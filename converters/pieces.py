@@ -1,0 +1,334 @@
+"""A vocabulary of pieces with scores and types: what SentencePiece's models and GGUF files hold.
+
+A piece is spelled with `▁` for a space. Its merges are in its score: see `scores.py`. What the
+model does to text before, steps of a spec do in turn; pieces of the type USER_DEFINED are cut out
+of the normalized text, as a split. Source: `normalizer.cc` and `bpe_model.cc` of SentencePiece.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import charsmap
+from ..dialects import escape
+from ..errors import FormatError, UnsupportedError
+from ..spec import AddedToken, DecoderStep, Normalizer, Split, TokenizerSpec, TokenKind
+from .base import flag_losses, plain_losses
+from .scores import Merges, canonical, merges_of_scores, unmade
+from .vocabulary import spelling_losses, spellings
+
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "UNKNOWN",
+    "UNUSED",
+    "USER_DEFINED",
+    "Pieces",
+    "losses",
+    "normalizers_of",
+    "pieces_of",
+    "settings_of",
+    "spec_of",
+]
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+"""Types of pieces."""
+
+_SPACE = "▁"
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The vocabulary of a model: a string, a score and a type for each id."""
+
+    strings: Sequence[str]
+    scores: Sequence[float]
+    types: Sequence[int]
+
+
+def normalizers_of(*, prefix: bool, tidy: bool, rules: bytes = b"") -> tuple[Normalizer, ...]:
+    """What a model does to text: rules, spaces tidied away, a space in front, `▁` for spaces."""
+    steps = []
+    if prefix and not tidy:  # before the rules, which may leave nothing of a text
+        steps.append(Normalizer("prepend", content=" " if rules else _SPACE))
+    if rules:
+        steps.append(Normalizer("charsmap", content=charsmap.spelled(rules)))
+    if tidy:
+        steps += [
+            Normalizer("replace", pattern=r"\A +", content=""),
+            Normalizer("replace", pattern=" +", content=" "),
+        ]
+        if prefix:
+            steps.append(Normalizer("prepend", content=_SPACE))
+    steps.append(Normalizer("replace", pattern=" ", content=_SPACE))
+    if tidy:
+        steps.append(Normalizer("replace", pattern=rf"{_SPACE}+\z", content=""))
+    return tuple(steps)
+
+
+def spec_of(
+    pieces: Pieces,
+    name: str,
+    *,
+    byte_fallback: bool,
+    normalizers: tuple[Normalizer, ...],
+    metadata: Mapping[str, Any] | None = None,
+) -> TokenizerSpec:
+    """The spec of a vocabulary with scores."""
+    vocab = _checked(pieces, name, byte_fallback=byte_fallback)
+    mergeable = {s: id for s, id in vocab.items() if pieces.types[id] == NORMAL}
+    merges = merges_of_scores(mergeable, pieces.scores, name)
+    user = [s for s, id in vocab.items() if pieces.types[id] == USER_DEFINED]
+    if user:
+        _check_user_defined(user, mergeable, merges, normalizers, name)
+    kinds = [_KINDS[type] for type in pieces.types]
+    unknown = pieces.types.index(UNKNOWN)
+    stripped = any(step.kind == "prepend" or step.pattern == r"\A +" for step in normalizers)
+    return TokenizerSpec(
+        tokens=tuple(
+            bytes([_byte_of(s)]) if kind is TokenKind.BYTE else s.encode()
+            for s, kind in zip(pieces.strings, kinds, strict=True)
+        ),
+        kinds=tuple(kinds),
+        merges=tuple(merges),
+        ignore_merges=bool(user),
+        splits=_splits(user, byte_fallback=byte_fallback),
+        normalizers=normalizers,
+        byte_level=False,
+        byte_fallback=byte_fallback,
+        fuse_unknown=True,
+        unknown=unknown,
+        added_tokens=tuple(
+            AddedToken(pieces.strings[id], id) for id, kind in enumerate(kinds) if kind in _LISTED
+        ),
+        decoder=_decoder(strip=stripped),
+        metadata={**(metadata or {}), "scores": tuple(pieces.scores)},
+    )
+
+
+_KINDS = {
+    NORMAL: TokenKind.NORMAL,
+    UNKNOWN: TokenKind.UNKNOWN,
+    CONTROL: TokenKind.CONTROL,
+    USER_DEFINED: TokenKind.NORMAL,
+    BYTE: TokenKind.BYTE,
+}
+
+
+def _decoder(*, strip: bool) -> tuple[DecoderStep, ...]:
+    steps = (
+        DecoderStep("replace", _SPACE, " "),
+        DecoderStep("byte_fallback"),
+        DecoderStep("fuse"),
+    )
+    return (*steps, DecoderStep("strip", content=" ", start=1)) if strip else steps
+
+
+def _checked(pieces: Pieces, name: str, *, byte_fallback: bool) -> dict[str, int]:
+    vocab: dict[str, int] = {}
+    for id, (string, score, type) in enumerate(
+        zip(pieces.strings, pieces.scores, pieces.types, strict=True)
+    ):
+        if not string:
+            raise FormatError(f"{name}: piece {id} is empty")
+        if vocab.setdefault(string, id) != id:
+            raise FormatError(f"{name}: piece {id} is {string!r}, as piece {vocab[string]} is")
+        if type == UNUSED:
+            raise UnsupportedError(f"{name}: piece {id} has the type UNUSED")
+        if type not in _KINDS:
+            raise FormatError(f"{name}: piece {id} has the type {type}")
+        if type == BYTE and (not byte_fallback or _byte_of(string) < 0):
+            raise FormatError(f"{name}: piece {id}, {string!r}, stands for no byte")
+        if score != score:
+            raise FormatError(f"{name}: the score of piece {id} is no number")
+    unknowns = [id for id, type in enumerate(pieces.types) if type == UNKNOWN]
+    if len(unknowns) != 1:
+        raise FormatError(f"{name}: {len(unknowns)} pieces have the type UNKNOWN, not one")
+    if byte_fallback and (missing := 256 - list(pieces.types).count(BYTE)):
+        raise FormatError(f"{name}: byte_fallback, but {missing} bytes have no piece")
+    return vocab
+
+
+def _byte_of(string: str) -> int:
+    known = {f"<0x{byte:02X}>": byte for byte in (int(string[3:5], 16),)} if _is_hex(string) else {}
+    return known.get(string, -1)
+
+
+def _is_hex(string: str) -> bool:
+    return len(string) == 6 and set(string[3:5]) <= set("0123456789ABCDEF")
+
+
+def _check_user_defined(
+    user: Sequence[str],
+    mergeable: Mapping[str, int],
+    merges: Merges,
+    normalizers: Sequence[Normalizer],
+    name: str,
+) -> None:
+    """They are whole pieces of the split, which become their token by `ignore_merges`."""
+    if len(normalizers) > 2:
+        raise UnsupportedError(
+            f"{name}: pieces that the user defined ({user[0]!r}, ...) together with normalization "
+            "rules or with remove_extra_whitespaces are not supported"
+        )
+    if strange := unmade(mergeable, merges):
+        raise UnsupportedError(
+            f"{name}: pieces that the user defined together with {strange[0]!r}, a piece that "
+            "merges do not make, are not supported"
+        )
+    if glued := [piece for piece in mergeable if piece.startswith("<0") and len(piece) < 7]:
+        raise UnsupportedError(
+            f"{name}: pieces that the user defined together with the piece {glued[0]!r} are not "
+            "supported"
+        )
+
+
+# A piece is its token by `ignore_merges` also if it is the name of a byte, so it must not be whole.
+_GUARD = Split(r"\A<(?=0x[0-9A-F]{2}>\z)")
+
+
+def _splits(user: Sequence[str], *, byte_fallback: bool) -> tuple[Split, ...]:
+    """The steps that cut out the pieces that the user defined."""
+    if not user:
+        return ()
+    return (Split(_either(user)), _GUARD) if byte_fallback else (Split(_either(user)),)
+
+
+def _either(strings: Sequence[str]) -> str:
+    """A regex for the longest of some strings."""
+    return "|".join(map(escape, sorted(strings, key=lambda s: (-len(s), s))))
+
+
+def settings_of(spec: TokenizerSpec) -> tuple[bool, bool, bytes] | None:
+    """The arguments of `normalizers_of` that give the normalizers of a spec, if there are any."""
+    maps = [step.content for step in spec.normalizers if step.kind == "charsmap"]
+    rules = charsmap.data_of(maps[0]) if maps else b""
+    for prefix in (False, True):
+        for tidy in (False, True):
+            if normalizers_of(prefix=prefix, tidy=tidy, rules=rules) == spec.normalizers:
+                return prefix, tidy, rules
+    return None
+
+
+def losses(spec: TokenizerSpec) -> list[str]:
+    """What pieces, scores and types cannot hold of a spec."""
+    if spec.byte_level:
+        broken = sum(len(t) > 1 and not _is_utf8(t) for t in spec.normal_ids())
+        raise UnsupportedError(
+            "SentencePiece merges characters, and these tokens are bytes: "
+            f"{broken} tokens are not valid UTF-8"
+        )
+    if spec.unknown is None or TokenKind.UNUSED in spec.kinds:
+        what = "without an unknown token" if spec.unknown is None else "with ids that nobody owns"
+        raise UnsupportedError(f"a SentencePiece model {what} is not possible")
+    held = ("an unknown token", "the decoder ", "the normalizers ")
+    found = [loss for loss in plain_losses(spec) if not loss.startswith(held)]
+    settings = settings_of(spec)
+    if settings is None:
+        found.append("normalizers other than SentencePiece's")
+    elif spec.decoder != _decoder(strip=settings[0] or settings[1]):
+        found.append("a decoder other than SentencePiece's")
+    user = _user_defined(spec)
+    if user is None or spec.ignore_merges != bool(user):
+        found.append("this split together with this use of pieces that are tokens")
+    bytes_ = spec.kinds.count(TokenKind.BYTE)
+    if bytes_ != 256 * spec.byte_fallback:
+        found.append(f"{bytes_} tokens for bytes of characters that have no token")
+    elif not spec.byte_fallback and not spec.fuse_unknown:
+        found.append("an unknown token for each of neighbouring characters")
+    added = {token.id for token in spec.added_tokens}
+    hidden = [id for id, k in enumerate(spec.kinds) if k in _LISTED and id not in added]
+    found += [f"that the token {id} is not cut out of the text" for id in hidden]
+    found += [
+        f"that {token.content!r} is an added token and can be made by merges, too"
+        for token in spec.added_tokens
+        if spec.kinds[token.id] not in _LISTED
+    ]
+    found += spelling_losses(spec) + flag_losses(spec)
+    return found or _merge_losses(spec)
+
+
+_LISTED = (TokenKind.CONTROL, TokenKind.UNKNOWN)
+
+
+def _is_utf8(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _user_defined(spec: TokenizerSpec) -> list[str] | None:
+    """The pieces that the split of a spec cuts out; None if it is another split."""
+    if not spec.splits:
+        return []
+    pattern = spec.splits[0].pattern
+    parts = set(re.split(r"(?<!\\)\|", pattern))
+    user = [s for s in map(bytes.decode, spec.normal_ids()) if escape(s) in parts]
+    return user if spec.splits == _splits(user, byte_fallback=spec.byte_fallback) else None
+
+
+def _merge_losses(spec: TokenizerSpec) -> list[str]:
+    """Whether any two neighbours that make a piece may merge, by some scores."""
+    mergeable = _mergeable(spec)
+    merges = merges_of_scores(mergeable, _scores(spec), "the spec")
+    if merges == list(spec.merges):
+        return []
+    made_by = canonical(mergeable, merges)
+    places = {pair: place for place, pair in enumerate(spec.merges)}
+    order = [places.get(pair, -1) for pair in made_by.values()]
+    wrong = next(
+        (
+            piece
+            for piece, place, before in zip(made_by, order, [-1, *order], strict=False)
+            if place <= before
+        ),
+        None,
+    )
+    return [] if wrong is None else [f"the merges of {wrong!r}: scores would imply others"]
+
+
+def _mergeable(spec: TokenizerSpec) -> dict[str, int]:
+    user = set(_user_defined(spec) or ())
+    texts = ((token.decode(), id) for token, id in spec.normal_ids().items())
+    return {text: id for text, id in texts if text not in user}
+
+
+def _scores(spec: TokenizerSpec) -> list[float]:
+    """Scores for all ids: those that were read, or else by the order of merges."""
+    carried = spec.metadata.get("scores", ())
+    mergeable = _mergeable(spec)
+    if len(carried) == len(spec.tokens) and (
+        merges_of_scores(mergeable, carried, "the spec") == list(spec.merges)
+    ):
+        return list(carried)
+    cut, by_bytes = len(spec.prefix.encode()), spec.normal_ids()
+    made = (by_bytes[spec.tokens[a] + spec.tokens[b][cut:]] for a, b in spec.merges)
+    order = dict.fromkeys([*made, *mergeable.values()])
+    scores = [0.0] * len(spec.tokens)
+    for place, id in enumerate(order):
+        scores[id] = float(-place)
+    return scores
+
+
+def pieces_of(spec: TokenizerSpec) -> Pieces:
+    """The vocabulary of a spec."""
+    user = set(_user_defined(spec) or ())
+    strings = spellings(spec)
+    types = [
+        USER_DEFINED if kind is TokenKind.NORMAL and string in user else _TYPES[kind]
+        for string, kind in zip(strings, spec.kinds, strict=True)
+    ]
+    return Pieces(strings, _scores(spec), types)
+
+
+_TYPES = {
+    TokenKind.NORMAL: NORMAL,
+    TokenKind.BYTE: BYTE,
+    TokenKind.UNKNOWN: UNKNOWN,
+    TokenKind.CONTROL: CONTROL,
+    TokenKind.UNUSED: UNUSED,
+}
