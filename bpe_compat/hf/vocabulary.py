@@ -50,6 +50,10 @@ class Vocabulary:
             raise KeyError(f"Invalid token for decoding: {id}")
         return spelling
 
+    def spelled(self, ids: Iterable[int]) -> list[str]:
+        """The strings of ids that the encoder has made."""
+        return list(map(self._spellings.__getitem__, ids))  # type: ignore[arg-type]
+
     def text_of(self, tokens: Iterable[str]) -> str:
         """The text of tokens given as strings, known or not."""
         spec = self.spec
