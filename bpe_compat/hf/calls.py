@@ -145,8 +145,8 @@ class _Maker:
     def _text(self, text: Any, type_id: int) -> Encoding:
         """The encoding of a text, or of its words, which are numbered as they come."""
         if not self.options.is_split_into_words:
-            located, tokens = self._located(text)
-            return Encoding.of_tokens(located.ids, tokens, type_id, located.words, located.offsets)
+            located, spelled = self._located(text)
+            return Encoding.of_tokens(located.ids, spelled, type_id, located.words, located.offsets)
         ids: list[int] = []
         tokens: list[str] = []
         words: list[int] = []
