@@ -55,6 +55,11 @@ class Encoder:
         The same for m texts that lie in one buffer, and the m + 1 offsets of them in it.
         """
 
+    def locate(self, text: str, enabled: bytes) -> tuple[list[int], list[tuple[int, int]], list[int], list[int]]:
+        """
+        Ids, the characters that each covers, the number of its piece; and the places of added tokens among them.
+        """
+
     def encode_batch(self, texts: object, enabled: bytes, threads: int, progress: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Ids of all texts, and m + 1 offsets of the texts in them."""
 

@@ -106,10 +106,13 @@ class NativeEngine:
         self.encode_lists = self.core.encode_lists
         self.encode_batch = self.core.encode_batch
         self.encode_column = self.core.encode_column
-        self.locate = Locator(spec, self.core, scanner).locate
 
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         return self.core.encode_with_offsets(text, enabled, True)
+
+    def locate(self, text: str, enabled: bytes) -> Located:
+        ids, offsets, words, places = self.core.locate(text, enabled)
+        return Located(ids, offsets, words, {i: text[slice(*offsets[i])] for i in places})
 
     def pieces(self, text: str) -> list[bytes]:
         data = text.encode()
@@ -129,7 +132,7 @@ class PythonEngine:
             for token in spec.added_tokens
         ]
         self.core = make_core(spec, "none", contents)
-        self.locate = Locator(spec, self.core, None).locate
+        self.locate = Locator(spec, self.core).locate
 
     def encode(self, text: Text, enabled: bytes) -> list[int]:
         ids: list[int] = []

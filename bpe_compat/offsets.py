@@ -4,7 +4,7 @@ Exact beside tokenizers (source: tokenizer/pre_tokenizer.rs and added_vocabulary
 an id covers whole characters; a space that the tokenizer puts in front covers what follows it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from .spec import TokenizerSpec
 __all__ = ["Located", "Locator", "Offsets", "to_byte_offsets"]
 
 Offsets = list[tuple[int, int]]
-Ranges = list[tuple[int, int]]
 
 
 class Located(NamedTuple):
@@ -33,16 +32,13 @@ class Located(NamedTuple):
 
 
 class Locator:
-    """Encodes as an engine does, step by step in Python, and keeps track of characters."""
+    """Encodes step by step in Python, for what has no native scanner, and follows characters."""
 
-    def __init__(self, spec: TokenizerSpec, core: _core.Encoder, scanner: str | None) -> None:
+    def __init__(self, spec: TokenizerSpec, core: _core.Encoder) -> None:
         self._spec = spec
         self._core = core
-        self._scanner = scanner
         self._align = aligner(spec.normalizers)
-        self._split: Callable[[str], Ranges] | None = (
-            None if scanner else byte_splitter(spec.splits)
-        )
+        self._split = byte_splitter(spec.splits)
 
     def locate(self, text: str, enabled: bytes) -> Located:
         """The ids of a text with where they come from; `enabled` is a mask of added tokens."""
@@ -82,7 +78,7 @@ class Locator:
         data = segment.text.encode()
         characters = _characters(segment.text)
         starts, ends = segment.starts, segment.ends
-        for begin, end in self._pieces(segment.text, data):
+        for begin, end in self._split(segment.text):
             ids, spans = self._core.encode_piece_with_offsets(data[begin:end])
             found.ids.extend(ids)
             found.words.extend([word] * len(ids))
@@ -91,12 +87,6 @@ class Locator:
             )
             word += 1
         return word
-
-    def _pieces(self, text: str, data: bytes) -> Ranges:
-        if self._split:
-            return self._split(text)
-        stops = _core.piece_ends(data, self._scanner or "").tolist()
-        return list(zip([0, *stops], stops, strict=False))
 
 
 def _characters(text: str) -> Sequence[int]:

@@ -11,10 +11,11 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils.generic import PaddingStrategy
 
 from .. import _core
+from ..offsets import Located, Offsets
 from ..spec import TemplateItem
 from .arranging import Arranging
 from .assembly import STRATEGIES, Assembly, Padding, Truncation
-from .encoding import Encoding, merged
+from .encoding import Encoding
 from .options import Item, Options, item_of, items_of
 from .results import LazyBatchEncoding
 from .vocabulary import Vocabulary
@@ -142,24 +143,29 @@ class _Maker:
         return made
 
     def _text(self, text: Any, type_id: int) -> Encoding:
-        """The encoding of a text, or of its words."""
+        """The encoding of a text, or of its words, which are numbered as they come."""
         if not self.options.is_split_into_words:
-            return self._located(text, type_id)
-        words = []
+            located, spelled = self._located(text)
+            return Encoding.of_tokens(located.ids, spelled, type_id, located.words, located.offsets)
+        ids: list[int] = []
+        tokens: list[str] = []
+        words: list[int] = []
+        offsets: Offsets = []
         for number, word in enumerate(text):
-            encoding = self._located(word, type_id)
-            encoding.word_ids = [number] * len(encoding)
-            words.append(encoding)
-        return merged(words)
-
-    def _located(self, text: str, type_id: int) -> Encoding:
-        ids, offsets, words, added = self.vocabulary.located(
-            text, as_text=self.options.split_special_tokens
-        )
-        tokens = [self.vocabulary.spelling(id) for id in ids]
-        for place, content in added.items():
-            tokens[place] = content
+            located, spelled = self._located(word)
+            ids += located.ids
+            tokens += spelled
+            words += [number] * len(spelled)
+            offsets += located.offsets
         return Encoding.of_tokens(ids, tokens, type_id, words, offsets)
+
+    def _located(self, text: str) -> tuple[Located, list[str]]:
+        """The ids of a text with where they come from, and as strings."""
+        located = self.vocabulary.located(text, as_text=self.options.split_special_tokens)
+        tokens = self.vocabulary.spelled(located.ids)
+        for place, content in located.added.items():
+            tokens[place] = content
+        return located, tokens
 
     def columns(self, encodings: list[Encoding]) -> dict[str, Any]:
         """What is asked for of some encodings."""

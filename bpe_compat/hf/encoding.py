@@ -4,7 +4,7 @@ Has the attributes and methods of `tokenizers.Encoding` that `BatchEncoding` use
 results (source: tokenizer/encoding.rs of tokenizers 0.23).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -208,11 +208,17 @@ class Encoding:
         return whole
 
 
-def merged(encodings: Iterable[Encoding]) -> Encoding:
+def merged(encodings: Sequence[Encoding]) -> Encoding:
     """Encodings one after the other."""
     whole = Encoding()
+    if any(encoding.overflowing for encoding in encodings):
+        for encoding in encodings:
+            whole = whole.followed_by(encoding)
+        return whole
     for encoding in encodings:
-        whole = whole.followed_by(encoding)
+        whole.ranges |= {i: _moved(place, len(whole)) for i, place in encoding.ranges.items()}
+        for name in _LISTS:
+            getattr(whole, name).extend(getattr(encoding, name))
     return whole
 
 

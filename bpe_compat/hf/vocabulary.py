@@ -1,5 +1,6 @@
 """`Vocabulary`: a native tokenizer with the strings that transformers uses for its ids."""
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -39,7 +40,11 @@ class Vocabulary:
         self.model_size = converters.huggingface.vocab_entries(self.spec)
 
     def __reduce__(self) -> Any:
-        return _restored, (type(self.tokenizer), self.tokenizer.name, *packed(self.spec))
+        return _restored, (type(self.tokenizer), self.tokenizer.name, *self._packed)
+
+    @functools.cached_property
+    def _packed(self) -> tuple[Any, ...]:
+        return packed(self.spec)
 
     # Strings and ids
 
@@ -49,6 +54,10 @@ class Vocabulary:
         if spelling is None:
             raise KeyError(f"Invalid token for decoding: {id}")
         return spelling
+
+    def spelled(self, ids: Iterable[int]) -> list[str]:
+        """The strings of ids that the encoder has made."""
+        return list(map(self._spellings.__getitem__, ids))  # type: ignore[arg-type]
 
     def text_of(self, tokens: Iterable[str]) -> str:
         """The text of tokens given as strings, known or not."""

@@ -169,6 +169,19 @@ nb::list pairs_of(const std::vector<Span>& spans) {
     return pairs;
 }
 
+nb::tuple locate(const BoundEncoder& encoder, nb::handle text, const nb::bytes& enabled) {
+    const Text bytes(text);
+    const Bytes mask = bytes_of(enabled);
+    Encoder::Located found;
+    alone(encoder, [&](Encoder::Worker& worker, Beat& beat) {
+        found = encoder.locate(bytes, mask, worker, beat);
+        to_characters(bytes, found.spans);
+    });
+    const CollectorPause pause;
+    return nb::make_tuple(to_list(found.ids, encoder.ints), pairs_of(found.spans),
+                          to_list(found.words, encoder.ints), to_list(found.added, encoder.ints));
+}
+
 std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb::handle text,
                                                      const nb::bytes& enabled, bool normalized) {
     const Text bytes(text);
@@ -215,6 +228,11 @@ void bind_encoder(nb::module_& m) {
                  return arrays_of(encode_column(e, data, offsets, enabled, threads));
              }, "data"_a, "offsets"_a, "enabled"_a, "threads"_a,
              "The same for m texts that lie in one buffer, and the m + 1 offsets of them in it.")
+        .def("locate", locate, "text"_a, "enabled"_a,
+             "Ids, the characters that each covers, the number of its piece; and the places of added "
+             "tokens among them.",
+             nb::sig("def locate(self, text: str, enabled: bytes)"
+                     " -> tuple[list[int], list[tuple[int, int]], list[int], list[int]]"))
         .def("encode_batch",
              [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads,
                 nb::object progress) {

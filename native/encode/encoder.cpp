@@ -157,6 +157,30 @@ void Encoder::encode_with_spans(Bytes text, Enabled enabled, Worker& worker, Bea
     });
 }
 
+Encoder::Located Encoder::locate(Bytes text, Enabled enabled, Worker& worker, Beat& beat) const {
+    Located found;
+    Id word = 0;
+    const auto on_text = [&](size_t begin, size_t end) {
+        const Bytes segment = text.subspan(begin, end - begin);
+        for_each_piece(
+            scan_, segment, false,
+            [&](size_t from, size_t to) {
+                encode_piece_with_spans(segment.subspan(from, to - from), begin + from, worker,
+                                        found.ids, found.spans);
+                found.words.resize(found.ids.size(), word++);
+            },
+            beat);
+    };
+    for_each_segment(text, enabled, beat, on_text, [&](Match match) {
+        found.added.push_back(static_cast<Id>(found.ids.size()));
+        found.ids.push_back(added_[match.index].id);
+        found.spans.push_back({match.begin, match.end});
+        found.words.push_back(word++);
+        beat(match.end - match.begin);
+    });
+    return found;
+}
+
 Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabled,
                                      unsigned threads, Watch& watch) const {
     // A job is a run of texts of at least this many bytes: large enough to hide the hand-out, small

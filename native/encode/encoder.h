@@ -81,6 +81,15 @@ public:
     void encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,
                                  std::vector<Span>& spans) const;
 
+    // Where ids come from: the bytes that each covers, the number of its piece, where an added token
+    // counts as one, and the places of added tokens among the ids.
+    struct Located {
+        IdBuffer ids;
+        std::vector<Span> spans;
+        std::vector<Id> words, added;
+    };
+    Located locate(Bytes text, Enabled enabled, Worker& worker, Beat& beat) const;
+
     // Ids of many texts one after the other, and where each text's ids end.
     struct Batch {
         IdBuffer ids;
