@@ -21,7 +21,13 @@ constexpr Scanner kScanners[] = {
     {"cl100k", scan::cl100k, true},
     {"llama3", scan::llama3, true},
     {"qwen2", scan::qwen2, true},
+    {"qwen3.5", scan::qwen35, true},
     {"o200k", scan::o200k, true},
+    {"tekken", scan::tekken, true},
+    {"kimi", scan::kimi, true},
+    {"starcoder", scan::starcoder, true},
+    {"deepseek_v3", scan::deepseek_v3, true},
+    {"falcon", scan::falcon, true},
 };
 
 }  // namespace
