@@ -34,7 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ranks": {"_core", "spec"},
     "converters": BASE | {"ranks"},
     "pipeline": BASE | {"_core"},
-    "engine": BASE | {"_core", "pipeline"},
+    "plan": {"_core", "dialects", "patterns", "spec"},
+    "engine": BASE | {"_core", "pipeline", "plan"},
     "specials": {"errors", "spec", "engine"},
     "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},
@@ -42,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokenizer": LIBRARY | {"converters", "engine", "specials", "decoding", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "patterns", "ranks", "spec"},
+    "summary": {"converters", "patterns", "plan", "ranks", "spec"},
     "hf": {"bytelevel", "converters", "spec", "tokenizer"},
     "cli": {
         "__version__",

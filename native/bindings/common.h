@@ -11,6 +11,7 @@
 
 #include "../base/parallel.h"
 #include "../base/vocab.h"
+#include "../scan/scanner.h"
 
 namespace bpe::bindings {
 
@@ -138,8 +139,12 @@ private:
         std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
 };
 
+// The scanner of a name, or one that was made from a regex.
+Scan scan_of(nb::handle scanner);
+
 // Each adds its part to the module.
 void bind_encoder(nb::module_& m);
+void bind_prepare(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_training(nb::module_& m);
 

@@ -39,13 +39,14 @@ NB_MODULE(_core, m) {
     m.def("use_scanner_version", &scan::use_kernels, "version"_a,
           "Chooses one of them, for tests: all give the same.");
     m.def("piece_ends",
-          [](nb::handle text, std::string_view name, bool by_line) {
+          [](nb::handle text, nb::handle scanner, bool by_line) {
               const Text bytes(text);
+              const Scan scan = scan_of(scanner);
               std::vector<int64_t> ends;
               {
                   const nb::gil_scoped_release released;
                   for_each_piece(
-                      scanner(name).scan, bytes, by_line,
+                      scan, bytes, by_line,
                       [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
                       [](size_t) {});
               }
@@ -65,6 +66,7 @@ NB_MODULE(_core, m) {
               const nb::gil_scoped_release released;
               return first_invalid(bytes);
           }, "text"_a, "Offset of the first byte that is not UTF-8, or the size if there is none.");
+    bind_prepare(m);
     bind_encoder(m);
     bind_ranks(m);
     bind_training(m);

@@ -61,8 +61,9 @@ Place place_at(Bytes text, size_t at) {
     return {kind_of(c.code_point), c.length};
 }
 
-size_t run_of(Bytes text, size_t at, Kind kind) {
-    while (at < text.size()) {
+// The end of a run, or of its first characters that reach `limit`.
+size_t run_of(Bytes text, size_t at, Kind kind, size_t limit) {
+    while (at < std::min(limit, text.size())) {
         const Place place = place_at(text, at);
         if (place.kind != kind) break;
         at += place.length;
@@ -79,8 +80,19 @@ constexpr bool is_number(uint8_t byte) {
 }
 
 struct Falcon {
+    // As much of the first two steps' piece as it takes to find the end of this one.
     static size_t piece_end(Bytes text, size_t at) {
-        const Bytes piece = text.first(split_end(text, at));
+        for (size_t length = 32;; length *= 2) {
+            const size_t limit = at + length;
+            const size_t known = split_end(text, at, limit);
+            const size_t end = bytes_end(text.first(known), at);
+            if (end < known || known < limit) return end;
+        }
+    }
+
+private:
+    // What the last two steps make of the rest of a piece.
+    static size_t bytes_end(Bytes piece, size_t at) {
         size_t end = at;
         while (end < piece.size() && is_number(piece[end]) == is_number(piece[at])) {
             if (is_number(piece[at]) && end + 3 <= piece.size() &&
@@ -91,17 +103,17 @@ struct Falcon {
         return end;
     }
 
-private:
-    // The end of the piece that the first two steps make; `at` may be within it.
-    static size_t split_end(Bytes text, size_t at) {
-        const size_t inside = first_byte(text, at);
-        const size_t begin = inside < at ? inside : at;
+    // The end of the piece that the first two steps make, or a place in it from `limit` on; `at` may
+    // be within it.
+    static size_t split_end(Bytes text, size_t at, size_t limit) {
+        const size_t begin = first_byte(text, at);
         const size_t start = text[at] == ' ' && at + 1 < text.size() ? at + 1 : begin;
         const Place place = place_at(text, start);
         const bool joins = start <= at || place.kind != Kind::punctuation;
         if (joins && place.kind != Kind::space)
-            return run_of(text, start + place.length, place.kind);
-        const size_t end = run_of(text, at, Kind::space);
+            return run_of(text, start + place.length, place.kind, limit);
+        const size_t end = run_of(text, at, Kind::space, limit);
+        if (end >= limit) return end;
         if (end < text.size() && place_at(text, end).kind == Kind::punctuation) return end;
         return space_end(text, at, end);
     }

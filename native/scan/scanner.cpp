@@ -15,7 +15,7 @@ size_t whole(Bytes text, size_t& at, bool by_line, size_t* ends) {
     return 1;
 }
 
-constexpr Scanner kScanners[] = {
+const Scanner kScanners[] = {
     {"none", whole, false},
     {"gpt2", scan::gpt2, true},
     {"cl100k", scan::cl100k, true},

@@ -34,7 +34,7 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks) {
 void merging() {
     std::mt19937 random(3);
     for (const bool by_ranks : {false, true}) {
-        const Encoder encoder(random_model(random, by_ranks), {}, scanner("gpt2"));
+        const Encoder encoder(random_model(random, by_ranks), {}, scanner("gpt2").scan);
         Encoder::Worker worker(encoder);
         for (int round = 0; round < 3000; ++round) {
             std::string text;
