@@ -64,7 +64,14 @@ template <bool mapped>
 class Regex::Machine {
 public:
     Machine(const Regex& regex, Bytes text, Memory& memory)
-        : regex_(regex), code_(regex.code_.data()), text_(text), memory_(memory) {}
+        : regex_(regex),
+          code_(regex.code_.data()),
+          text_(text),
+          memory_(memory),
+          ascii_(regex.blocks_[regex.block_of_[0]].data()),
+          choices_(memory.choices_),
+          runs_(memory.runs_),
+          marks_(memory.marks_) {}
 
     Match find(size_t from) {
         const Set& first = regex_.sets_[regex_.first_];
@@ -81,7 +88,13 @@ public:
     }
 
 private:
+    using Choice = Memory::Choice;
+    using Run = Memory::Run;
+    using Mark = Memory::Mark;
+
     static constexpr size_t kNone = SIZE_MAX;
+    static constexpr int64_t kEndless = Memory::kEndless;
+    static constexpr int32_t kRunLength = 5;  // of the instruction
     // Steps of one attempt after which failures are remembered.
     static constexpr size_t kPatience = 256;
 
@@ -89,19 +102,10 @@ private:
         uint8_t number;
         uint32_t length;
     };
-    // Another way to go on: at `pc` from `at`, and after that with one character less, down to `low`,
-    // or with one character more, up to `left` more of them.
-    struct Choice {
-        enum Kind : uint8_t { plain, fewer, more } kind;
-        int32_t pc, set;
-        size_t at, low;
-        int64_t left;
-    };
-
     Letter letter_at(size_t at) const {
         const uint8_t byte = text_[at];
         if (mapped) return {regex_.mapped_letters_[byte], 1};
-        if (byte < 0x80) return {regex_.blocks_[regex_.block_of_[0]][byte], 1};
+        if (byte < 0x80) return {ascii_[byte], 1};
         const Character c = character_at(text_, at);
         return {regex_.blocks_[regex_.block_of_[c.code_point >> 7]][c.code_point & 127], c.length};
     }
@@ -199,7 +203,7 @@ private:
 
     bool take_run(const int32_t* arguments, int32_t& pc, size_t& at) {
         const Set& set = set_of(arguments[0]);
-        const int64_t low = arguments[1], high = arguments[2] < 0 ? INT64_MAX : arguments[2];
+        const int64_t low = arguments[1], high = arguments[2] < 0 ? kEndless : arguments[2];
         const int32_t mode = arguments[3];
         const bool unlimited = arguments[2] < 0;
         if (unlimited && in_vain(pc, at)) return false;
@@ -217,10 +221,11 @@ private:
         if (count < low) return false;
         if (count == low) least = at;
         if (unlimited && mode != 1) runs_.push_back({pc, begin, at});
-        pc += 5;
+        pc += kRunLength;
         if (mode == 0 && at > least) choices_.push_back({Choice::fewer, pc, 0, at, least, 0});
         if (mode == 1 && count < high)
-            choices_.push_back({Choice::more, pc, arguments[0], at, 0, high - count});
+            choices_.push_back({Choice::more, pc, arguments[0], at, begin,
+                                unlimited ? kEndless : high - count});
         return true;
     }
 
@@ -240,11 +245,12 @@ private:
                 return true;
             }
             if (!next_is(set_of(choice.set), at)) {
+                if (choice.left == kEndless) runs_.push_back({pc - kRunLength, choice.low, at});
                 choices_.pop_back();
                 continue;
             }
             choice.at = at += letter_at(at).length;
-            if (--choice.left == 0) choices_.pop_back();
+            if (choice.left != kEndless && --choice.left == 0) choices_.pop_back();
             return true;
         }
         return false;
@@ -283,16 +289,10 @@ private:
     const int32_t* code_;
     Bytes text_;
     Memory& memory_;
-    std::vector<Choice> choices_;
-    struct Run {
-        int32_t pc;
-        size_t begin, end;
-    };
-    std::vector<Run> runs_;
-    struct Mark {
-        size_t page, bit;
-    };
-    std::vector<Mark> marks_;
+    const uint8_t* const ascii_;
+    std::vector<Choice>& choices_;
+    std::vector<Run>& runs_;
+    std::vector<Mark>& marks_;
 };
 
 Regex::Match Regex::find(Bytes text, size_t from, bool mapped, Memory& memory) const {

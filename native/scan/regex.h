@@ -83,6 +83,30 @@ private:
 
     static constexpr size_t kBudget = 100'000'000, kBudgetForByte = 2000;
 
+    // Another way to go on: at `pc` from `at`, and after that with one character less, down to `low`,
+    // or with one character more, up to `left` more of them (kEndless: no limit) behind those from
+    // `low` on.
+    struct Choice {
+        enum Kind : uint8_t { plain, fewer, more } kind;
+        int32_t pc, set;
+        size_t at, low;
+        int64_t left;
+    };
+    // Characters that a run without a limit took.
+    struct Run {
+        int32_t pc;
+        size_t begin, end;
+    };
+    struct Mark {
+        size_t page, bit;
+    };
+    static constexpr int64_t kEndless = INT64_MAX;
+
+    std::vector<Choice> choices_;
+    // What the attempts that are not over yet have gone through.
+    std::vector<Run> runs_;
+    std::vector<Mark> marks_;
+
     // Places of the program and the text from which the rest is known not to match, as bits; by
     // pages of kPage bytes of the text.
     static constexpr size_t kPage = 1024;
