@@ -53,6 +53,11 @@ def step_scan(step: tuple[Regex, int, bool, bool]) -> Scan:
 def metaspace_scan(kept: bytes) -> Scan:
     """The scanner that cuts in front of U+2581, but not behind these bytes."""
 
+class Segments:
+    """Texts for an encoder."""
+
+    def __len__(self) -> int: ...
+
 class Preparation:
     def __init__(self, normalizers: Sequence[tuple[int, bool, bool, str, str, Regex | None]], prefix_space: bool, splits: Sequence[tuple[Regex, int, bool, bool]]) -> None: ...
 
@@ -63,7 +68,7 @@ class Preparation:
         Segments of a text without added tokens, which goes through the normalizer first.
         """
 
-    def prepare(self, encoder: Encoder, texts: object, enabled: bytes, threads: int) -> tuple[list[bytes], NDArray[numpy.int64], NDArray[numpy.int64]]:
+    def prepare(self, encoder: Encoder, texts: object, enabled: bytes, threads: int) -> tuple[Segments, NDArray[numpy.int64], NDArray[numpy.int64]]:
         """
         Segments of all texts; items: -1 for a segment or the place of an added token; m + 1 offsets of the texts in the items.
         """

@@ -69,10 +69,22 @@ inline nb::list to_list(std::span<const Id> ids) {
     return owned;
 }
 
-// The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive.
+// Many texts in a few buffers: what a preparation hands to an encoder.
+struct Segments {
+    std::vector<std::vector<uint8_t>> buffers;
+    std::vector<Bytes> views;
+};
+
+// The bytes of str objects (as UTF-8) and of bytes-like objects, or of segments, kept alive.
 class Texts {
 public:
-    explicit Texts(nb::handle texts) : owned_(nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()))) {
+    explicit Texts(nb::handle texts) {
+        if (nb::isinstance<Segments>(texts)) {
+            owned_ = nb::make_tuple(texts);
+            views_ = nb::cast<const Segments&>(texts).views;
+            return;
+        }
+        owned_ = nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()));
         if (!owned_.ptr()) throw nb::python_error();
         views_.reserve(owned_.size());
         for (nb::handle text : owned_) views_.push_back(view(text));

@@ -6,6 +6,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "common.h"
@@ -77,10 +78,12 @@ nb::bytes normalized(const Preparation& preparation, nb::handle text) {
     return to_bytes(out);
 }
 
-void add_segments(const Preparation::Prepared& prepared, nb::list& segments) {
+// Calls `sink` with each segment.
+template <class Sink>
+void for_each_segment(const Preparation::Prepared& prepared, Bytes bytes, Sink&& sink) {
     size_t begin = 0;
     for (const size_t end : prepared.ends) {
-        segments.append(to_bytes(Bytes(prepared.bytes).subspan(begin, end - begin)));
+        sink(bytes.subspan(begin, end - begin));
         begin = end;
     }
 }
@@ -90,7 +93,7 @@ nb::list segments_of(const Preparation& preparation, nb::handle text) {
     Preparation::Prepared prepared;
     preparation.segment(bytes_of(rewritten), prepared);
     nb::list segments;
-    add_segments(prepared, segments);
+    for_each_segment(prepared, prepared.bytes, [&](Bytes part) { segments.append(to_bytes(part)); });
     return segments;
 }
 
@@ -119,16 +122,21 @@ nb::tuple prepare(const Preparation& preparation, const Encoder& encoder, nb::ha
                          }
                      });
     }
-    nb::list segments;
+    auto segments = std::make_unique<Segments>();
     std::vector<int64_t> items, item_ends{0};
-    for (size_t job = 0; job < jobs; ++job) {
-        add_segments(results[job], segments);
-        const auto offset = static_cast<int64_t>(items.size());
-        for (const int64_t end : ends[job]) item_ends.push_back(offset + end);
-        items.insert(items.end(), results[job].items.begin(), results[job].items.end());
-        results[job] = {};
+    {
+        const nb::gil_scoped_release released;
+        for (size_t job = 0; job < jobs; ++job) {
+            Preparation::Prepared& result = results[job];
+            const Bytes buffer = segments->buffers.emplace_back(std::move(result.bytes));
+            for_each_segment(result, buffer,
+                             [&](Bytes part) { segments->views.push_back(part); });
+            const auto offset = static_cast<int64_t>(items.size());
+            for (const int64_t end : ends[job]) item_ends.push_back(offset + end);
+            items.insert(items.end(), result.items.begin(), result.items.end());
+        }
     }
-    return nb::make_tuple(segments, to_array(std::move(items)), to_array(std::move(item_ends)));
+    return nb::make_tuple(std::move(segments), to_array(std::move(items)), to_array(std::move(item_ends)));
 }
 
 std::vector<std::pair<size_t, size_t>> find_all(const Regex& regex, nb::handle text, bool mapped) {
@@ -175,6 +183,8 @@ void bind_prepare(nb::module_& m) {
           "The scanner of a split step that removes nothing.");
     m.def("metaspace_scan", [](const nb::bytes& kept) { return scan::metaspace_scan(bytes_of(kept)); },
           "kept"_a, "The scanner that cuts in front of U+2581, but not behind these bytes.");
+    nb::class_<Segments>(m, "Segments", "Texts for an encoder.")
+        .def("__len__", [](const Segments& s) { return s.views.size(); });
     nb::class_<Preparation>(m, "Preparation")
         .def("__init__", make_preparation, "normalizers"_a, "prefix_space"_a, "splits"_a)
         .def("normalize", normalized, "text"_a)
@@ -185,7 +195,7 @@ void bind_prepare(nb::module_& m) {
              "Segments of all texts; items: -1 for a segment or the place of an added token; m + 1 "
              "offsets of the texts in the items.",
              nb::sig("def prepare(self, encoder: Encoder, texts: object, enabled: bytes, threads: int)"
-                     " -> tuple[list[bytes], NDArray[numpy.int64], NDArray[numpy.int64]]"));
+                     " -> tuple[Segments, NDArray[numpy.int64], NDArray[numpy.int64]]"));
 }
 
 }  // namespace bpe::bindings
