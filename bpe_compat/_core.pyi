@@ -20,7 +20,7 @@ def scanner_versions() -> list[str]:
 def use_scanner_version(version: str) -> None:
     """Chooses one of them, for tests: all give the same."""
 
-def piece_ends(text: object, scanner: str, by_line: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def piece_ends(text: object, scanner: object, by_line: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Byte offsets of the ends of a text's pieces, or of the pieces of its lines.
     """
@@ -41,8 +41,43 @@ def first_invalid(text: object) -> int:
 def first_invalid_text(texts: object) -> int:
     """Number of the first text that is not UTF-8, or how many there are."""
 
+class Regex:
+    def __init__(self, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: bytes, letters: bytes, first: int) -> None: ...
+
+    def find_all(self, text: object, mapped: bool = False) -> list[tuple[int, int]]:
+        """Byte offsets of the matches in a text."""
+
+class Scan:
+    pass
+
+def step_scan(step: tuple[Regex, int, bool, bool]) -> Scan:
+    """The scanner of a split step that removes nothing."""
+
+def metaspace_scan(kept: bytes) -> Scan:
+    """The scanner that cuts in front of U+2581, but not behind these bytes."""
+
+class Segments:
+    """Texts for an encoder."""
+
+    def __len__(self) -> int: ...
+
+class Preparation:
+    def __init__(self, normalizers: Sequence[tuple[int, bool, bool, str, str, Regex | None]], prefix_space: bool, splits: Sequence[tuple[Regex, int, bool, bool]]) -> None: ...
+
+    def normalize(self, text: object) -> bytes: ...
+
+    def segments(self, text: object) -> list[bytes]:
+        """
+        Segments of a text without added tokens, which goes through the normalizer first.
+        """
+
+    def prepare(self, encoder: Encoder, texts: object, enabled: bytes, threads: int) -> tuple[Segments, NDArray[numpy.int64], NDArray[numpy.int64]]:
+        """
+        Segments of all texts; items: -1 for a segment or the place of an added token; m + 1 offsets of the texts in the items.
+        """
+
 class Encoder:
-    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: str, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
+    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
 
     def encode(self, text: object, enabled: bytes) -> list[int]: ...
 

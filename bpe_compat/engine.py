@@ -1,4 +1,4 @@
-"""The two ways to run a spec: all native, or with normalizers and splits in Python.
+"""The ways to run a spec: all native, in one step or in two, or with splits in Python.
 
 Both take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """
@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, patterns, pipeline
+from . import _core, pipeline
 from .errors import FormatError
 from .offsets import Located, Locator, Offsets
+from .plan import native_plan
 from .spec import TokenizerSpec, TokenKind
 from .texts import valid
 
@@ -64,13 +65,17 @@ class Engine(Protocol):
 
 def make_engine(spec: TokenizerSpec) -> Engine:
     """The faster engine that this spec allows."""
-    scanner = patterns.scanner_of(spec.splits)
-    if scanner is None or spec.normalizers or spec.prefix_space:
+    plan = native_plan(spec)
+    if plan is None:
         return PythonEngine(spec)
-    return NativeEngine(spec, scanner)
+    if plan.preparation is None:
+        return NativeEngine(spec, plan.scan)
+    return PreparedEngine(spec, plan.scan, plan.preparation)
 
 
-def make_core(spec: TokenizerSpec, scanner: str, contents: Sequence[str]) -> _core.Encoder:
+def make_core(
+    spec: TokenizerSpec, scanner: str | _core.Scan, contents: Sequence[str]
+) -> _core.Encoder:
     """The native encoder of a spec whose added tokens are spelled as in `contents`."""
     added = [
         (content.encode(), t.id, t.lstrip, t.rstrip, t.single_word, t.normalized)
@@ -98,9 +103,9 @@ def make_core(spec: TokenizerSpec, scanner: str, contents: Sequence[str]) -> _co
 class NativeEngine:
     """A native scanner makes the pieces."""
 
-    def __init__(self, spec: TokenizerSpec, scanner: str) -> None:
-        self.scanner = scanner
-        self.core = make_core(spec, scanner, [token.content for token in spec.added_tokens])
+    def __init__(self, spec: TokenizerSpec, scan: str | _core.Scan) -> None:
+        self.scan = scan
+        self.core = make_core(spec, scan, [token.content for token in spec.added_tokens])
         self.encode = self.core.encode
         self.encode_array = self.core.encode_array
         self.encode_lists = self.core.encode_lists
@@ -115,9 +120,76 @@ class NativeEngine:
         return Located(ids, offsets, words, {i: text[slice(*offsets[i])] for i in places})
 
     def pieces(self, text: str) -> list[bytes]:
-        data = text.encode()
-        ends = _core.piece_ends(data, self.scanner).tolist()
-        return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+        return _pieces(text.encode(), self.scan)
+
+
+def _pieces(data: bytes, scan: str | _core.Scan) -> list[bytes]:
+    ends = _core.piece_ends(data, scan).tolist()
+    return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+class PreparedEngine:
+    """All native, in two steps: texts become segments, and each segment is a text of its own."""
+
+    def __init__(
+        self, spec: TokenizerSpec, scan: str | _core.Scan, preparation: _core.Preparation
+    ) -> None:
+        self.spec = spec
+        self.scan = scan
+        self.preparation = preparation
+        contents = [
+            preparation.normalize(token.content).decode() if token.normalized else token.content
+            for token in spec.added_tokens
+        ]
+        self.core = make_core(spec, scan, contents)
+        self.locate = Locator(spec, self.core).locate
+        self.added = np.array([token.id for token in spec.added_tokens], np.uint32)
+        self.none_enabled = bytes(len(spec.added_tokens))
+
+    def encode(self, text: Text, enabled: bytes) -> list[int]:
+        ids: list[int] = self.encode_array(text, enabled).tolist()
+        return ids
+
+    def encode_array(self, text: Text, enabled: bytes) -> Ids:
+        return self.encode_batch([text], enabled, 1)[0]
+
+    def encode_lists(self, texts: Sequence[Text], enabled: bytes, threads: int) -> list[list[int]]:
+        ids, offsets = self.encode_batch(texts, enabled, threads)
+        return [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
+
+    def encode_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int, progress: Report | None = None
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        segments, items, item_ends = self.preparation.prepare(self.core, texts, enabled, threads)
+        ids, ends = self.core.encode_batch(segments, self.none_enabled, threads, progress)
+        tokens = items >= 0
+        if not tokens.any():
+            return ids, ends[item_ends]
+        lengths = np.ones(len(items), np.int64)
+        lengths[~tokens] = np.diff(ends)
+        starts = np.zeros(len(items) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        whole = np.empty(starts[-1], np.uint32)
+        of_tokens = np.zeros(len(whole), bool)
+        of_tokens[starts[:-1][tokens]] = True
+        whole[of_tokens] = self.added[items[tokens]]
+        whole[~of_tokens] = ids
+        return whole, starts[item_ends]
+
+    def encode_column(
+        self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
+    ) -> tuple[Ids, npt.NDArray[np.int64]]:
+        view = memoryview(data)
+        texts = [bytes(view[begin:end]) for begin, end in pairwise(offsets.tolist())]
+        return self.encode_batch(texts, enabled, threads)
+
+    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
+        located = self.locate(_decoded(text), enabled)
+        return located.ids, located.offsets
+
+    def pieces(self, text: str) -> list[bytes]:
+        segments = self.preparation.segments(text)
+        return [piece for segment in segments for piece in _pieces(segment, self.scan)]
 
 
 class PythonEngine:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from . import converters, patterns
-from .engine import NativeEngine, make_engine
 from .errors import UnsupportedError
+from .plan import native_plan
 from .ranks import missing_bytes
 from .spec import TokenizerSpec, TokenKind
 
@@ -41,8 +41,11 @@ def _sizes(spec: TokenizerSpec) -> _Rows:
 
 
 def _text(spec: TokenizerSpec) -> _Rows:
-    native = isinstance(make_engine(spec), NativeEngine)
-    yield "encoder", "native" if native else "split in Python, merged natively"
+    plan = native_plan(spec)
+    if plan is None:
+        yield "encoder", "split in Python, merged natively"
+    else:
+        yield "encoder", "native, split by a generic matcher" if plan.generic else "native"
     scanner = patterns.scanner_of(spec.splits)
     if scanner == "none":
         yield "split", "none"

@@ -25,7 +25,13 @@ CATEGORIES = {
     "Zp": "Paragraph_Separator", "Cc": "Control", "Cf": "Format", "Cs": "Surrogate",
     "Co": "Private_Use", "Cn": "Unassigned",
 }  # fmt: skip
-SPACE, WORD = 0x20, 0x40
+SPACE, WORD, HAN = 0x20, 0x40, 0x80
+FLAGS = [
+    ("Binary_Property/White_Space", SPACE),
+    ("Binary_Property/Alphabetic", WORD),
+    ("Binary_Property/Join_Control", WORD),
+    ("Script/Han", HAN),
+]
 BLOCK = 128
 CODE_POINTS = 0x110000
 
@@ -40,14 +46,14 @@ console.log(JSON.stringify(out));
 def ranges(package: pathlib.Path) -> dict[str, list[tuple[int, int]]]:
     """Half-open code point ranges of every property this table needs."""
     names = [f"General_Category/{name}" for name in CATEGORIES.values()]
-    names += [f"Binary_Property/{n}" for n in ("White_Space", "Alphabetic", "Join_Control")]
+    names += [name for name, _ in FLAGS]
     command = ["node", "--input-type=module", "-e", DUMP, json.dumps(names), str(package.resolve())]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return {name: [(a, b) for a, b in pairs] for name, pairs in json.loads(done.stdout).items()}
 
 
 def properties(package: pathlib.Path) -> bytearray:
-    """The byte of each code point: category number, plus the SPACE and WORD flags."""
+    """The byte of each code point: category number, plus the SPACE, WORD and HAN flags."""
     data = ranges(package)
     table = bytearray([list(CATEGORIES).index("Cn")]) * CODE_POINTS
     word_categories = ("Mn", "Mc", "Me", "Nd", "Pc")
@@ -55,8 +61,8 @@ def properties(package: pathlib.Path) -> bytearray:
         flag = WORD if short in word_categories else 0
         for begin, end in data[f"General_Category/{name}"]:
             table[begin:end] = bytes([number | flag]) * (end - begin)
-    for name, flag in (("White_Space", SPACE), ("Alphabetic", WORD), ("Join_Control", WORD)):
-        for begin, end in data[f"Binary_Property/{name}"]:
+    for name, flag in FLAGS:
+        for begin, end in data[name]:
             for code_point in range(begin, end):
                 table[code_point] |= flag
     return table

@@ -136,7 +136,7 @@ def test_inspect_shows_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["inspect", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     for part in (
-        "split in Python", "normalizer      nfc", "prefix space    yes",
+        "encoder         native\n", "normalizer      nfc", "prefix space    yes",
         "added tokens    1: '<x>' 3",
         "missing bytes   254", "unreachable     1 tokens that no merge makes: 2 b'xyz'",
         "to tiktoken     the lack of a token for byte 0x00",

@@ -131,3 +131,20 @@ def test_the_judges_see_a_difference_between_the_dialects(pattern: str) -> None:
     assert any(judges[0](sample) != judges[1](sample) for sample in samples)
     _agree(judges[0], _matches(pattern), samples)
     _agree(judges[1], _matches(dialects.from_oniguruma(pattern)), samples)
+
+
+@given(regexes(), texts)
+def test_native_matcher(pattern: str, samples: list[str]) -> None:
+    """The native matcher finds what Python's `regex` finds."""
+    try:
+        matcher, native = dialects.matcher(pattern), dialects.compiled(pattern)
+    except BPECompatError:
+        return
+    assert (native is None) == dialects.can_be_empty(pattern)
+    if native is None:
+        return
+    for sample in (*samples, "".join(samples) * 3):
+        spans = [
+            (len(sample[:a].encode()), len(sample[:b].encode())) for a, b in matcher.spans(sample)
+        ]
+        assert native.find_all(sample) == spans, sample

@@ -37,7 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": BASE | {"_core", "charsmap"},
     "alignment": {"charsmap", "dialects", "spec"},
     "offsets": {"_core", "alignment", "pipeline", "spec"},
-    "engine": BASE | {"_core", "offsets", "pipeline", "texts"},
+    "plan": {"_core", "dialects", "patterns", "spec"},
+    "engine": BASE | {"_core", "offsets", "pipeline", "plan", "texts"},
     "specials": {"errors", "spec", "engine"},
     "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},
@@ -46,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"converters", "decoding", "engine", "offsets", "specials", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
-    "summary": {"converters", "engine", "errors", "patterns", "ranks", "spec"},
+    "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
     "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "spec", "specials"}
     | {"texts", "threads", "tokenizer"},
     "cli": {

@@ -9,86 +9,15 @@ import reference
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
+from scanning import NAMES, POOL, by_regex, scan
 from tokenizers import Regex, pre_tokenizers
 
 from bpe_compat import _core, patterns
-
-NAMES = sorted(patterns.PATTERNS)
-
-# Characters that the patterns treat differently, or seem to: section 3.4 of most tokenizer bugs.
-SPACES = [
-    " ",
-    "\t",
-    "\n",
-    "\r",
-    "\x0b",
-    "\x0c",
-    "\x85",
-    "\xa0",
-    "\u1680",
-    "\u2003",
-    "\u2028",
-    "\u3000",
-]
-LOOKALIKES = ["\x1c", "\x1f", "\u180e", "\u200b", "\ufeff", "\u2060"]
-LETTERS = [
-    "a",
-    "B",
-    "z",
-    "é",
-    "ſ",
-    "ǅ",
-    "ʰ",
-    "ı",
-    "İ",
-    "ﬁ",
-    "中",
-    "가",
-    "ไ",
-    "ह",
-    "א",
-    "م",
-    "𐐀",
-    "K",
-]
-MARKS = ["\u0301", "\u0345", "\u093e", "\u20dd"]
-NUMBERS = ["1", "23", "½", "²", "Ⅷ", "٣", "〇", "𝟘"]
-OTHERS = [
-    "'",
-    "!",
-    "/",
-    "$",
-    "_",
-    "’",
-    "™",
-    "😀",
-    "\u200d",
-    "🏽",
-    "\x00",
-    "\x7f",
-    "\ue000",
-    "\uffff",
-    "\U0010ffff",
-    "\u0378",
-]
-CONTRACTIONS = ["'s", "'T", "'re", "'VE", "'ll", "'Ll", "'d", "'ſ", "''s", "'x"]
-POOL = (
-    SPACES + LOOKALIKES + LETTERS + MARKS + NUMBERS + OTHERS + CONTRACTIONS + ["\r\n", "  ", "ab"]
-)
-
-
-def scan(name: str, text: str | bytes, *, by_line: bool = False) -> list[bytes]:
-    data = text.encode() if isinstance(text, str) else text
-    ends = _core.piece_ends(data, name, by_line).tolist()
-    return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-
-
-def by_regex(name: str, text: str) -> list[bytes]:
-    return [piece.encode() for piece in reference.pieces(patterns.PATTERNS[name].text, text)]
+from bpe_compat.bytelevel import from_characters
 
 
 def test_every_pattern_has_a_scanner_of_its_name() -> None:
-    assert set(_core.scanners()) == {"none", *patterns.PATTERNS}
+    assert set(_core.scanners()) == {"none", *NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,69 +74,10 @@ def test_every_pair_of_characters_of_the_pool(name: str) -> None:
                 assert scan(name, text) == by_regex(name, text), text
 
 
-CONTEXTS = [
-    "{}",
-    "{}+r",
-    "a{}b",
-    "a {}",
-    "1{}2",
-    "!{}!",
-    "\n{}\n",
-    "'{}",
-    "A{}b",
-    "{}{}{}{}",
-    " {}{} ",
-]
-# One context that shows every class at once, for the code points that are many and alike.
-PROBE = "a{}b{}1 A{}! {}"
-ALIKE = [
-    (0x3400, 0xA48D),
-    (0xAC00, 0xD7A4),
-    (0xE000, 0xF900),
-    (0x17000, 0x18D09),
-    (0x1B170, 0x1B2FC),
-    (0x20000, 0x32400),
-    (0x33480, 0xE0000),
-    (0xE01F0, 0x110000),
-]
-
-
-def check_code_points(name: str, code_points: list[int], context: str) -> None:
-    for start in range(0, len(code_points), 4096):
-        # A line end and a letter part the probes without hiding the context's edges.
-        text = "\nq".join(context.replace("{}", chr(c)) for c in code_points[start : start + 4096])
-        assert scan(name, text) == by_regex(name, text), (hex(code_points[start]), context)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_code_point(name: str) -> None:
-    """Wherever a code point is classified wrongly, one of these probes is cut elsewhere."""
-    every = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
-    check_code_points(name, every, PROBE)
-    varied = [c for c in every if not any(a <= c < b for a, b in ALIKE)]
-    edges = [c for a, b in ALIKE for c in (a, a + 1, (a + b) // 2, b - 1)]
-    for context in CONTEXTS:
-        check_code_points(name, varied + edges, context)
-
-
 RUNS = [
-    "a",
-    "A",
-    "1",
-    " ",
-    "\n",
-    "!",
-    "'",
-    "é",
-    "中",
-    "٣",
-    "\u3000",
-    "\u0301",
-    "😀",
-    "\t",
-    "\r\n",
+    "a", "A", "1", " ", "\n", "!", "'", "é", "中", "٣", "\u3000", "\u0301", "😀", "\t", "\r\n",
     "/",
-]
+]  # fmt: skip
 LENGTHS = [1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 4097]
 
 
@@ -281,7 +151,7 @@ def test_first_invalid_names_the_byte_that_python_names() -> None:
         assert _core.first_invalid(data) == expected, data
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(patterns.PATTERNS))
 def test_oniguruma_spelling_makes_the_same_pieces_in_tokenizers(name: str) -> None:
     """What is written to tokenizer.json is the same function in the engine that reads it."""
     split = pre_tokenizers.Split(Regex(patterns.PATTERNS[name].oniguruma), "isolated")
@@ -291,7 +161,7 @@ def test_oniguruma_spelling_makes_the_same_pieces_in_tokenizers(name: str) -> No
         assert scan(name, text) == [p.encode() for p, _ in split.pre_tokenize_str(text)], text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(patterns.PATTERNS))
 def test_every_spelling_makes_the_same_pieces_in_tiktoken(name: str) -> None:
     """Seen through a vocabulary in which pieces matter: every pair of bytes is a token."""
     ranks = {bytes([b]): b for b in range(256)}
@@ -334,3 +204,43 @@ def test_a_million_spaces_are_scanned_at_once() -> None:
 def test_unknown_scanner_is_named() -> None:
     with pytest.raises(ValueError, match="'nope'"):
         _core.piece_ends("a", "nope")
+
+
+SEQUENCES = {
+    "starcoder": [
+        pre_tokenizers.Digits(individual_digits=True),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+    ],
+    "deepseek_v3": [
+        pre_tokenizers.Split(Regex(r"\p{N}{1,3}"), "isolated"),
+        pre_tokenizers.Split(Regex("[一-龥\u3040-ゟ゠-ヿ]+"), "isolated"),
+        pre_tokenizers.Split(
+            Regex(
+                r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|"""
+                + "[^\r\n"
+                + r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+["
+                + "\r\n"
+                + r"]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+            ),
+            "isolated",
+        ),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ],
+    "falcon": [
+        pre_tokenizers.Punctuation("contiguous"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+        pre_tokenizers.Digits(individual_digits=False),
+        pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", sorted(SEQUENCES))
+def test_sequences_of_steps_in_tokenizers(name: str, version: str) -> None:
+    steps = pre_tokenizers.Sequence(SEQUENCES[name])
+    rng = random.Random(5)
+    for _ in range(400):
+        pool = rng.sample(POOL, k=rng.choice([3, 8, len(POOL)]))
+        text = "".join(rng.choices(pool, k=rng.randrange(200)))
+        pieces = [from_characters(piece) for piece, _ in steps.pre_tokenize_str(text)]
+        assert scan(name, text) == pieces, text

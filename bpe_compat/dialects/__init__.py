@@ -26,14 +26,17 @@ repetitions of what can be empty, and other syntax on which engines disagree.
 
 from .matching import Matcher, matcher
 from .parser import parse
+from .program import compiled, literal
 from .tree import nullable, surely_started
 from .writer import emit, escape, translate
 
 __all__ = [
     "Matcher",
     "can_be_empty",
+    "compiled",
     "escape",
     "from_oniguruma",
+    "literal",
     "matcher",
     "matches_everywhere",
     "to_oniguruma",

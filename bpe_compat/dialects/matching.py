@@ -18,7 +18,7 @@ from .parser import parse
 from .tree import Anchor, Atomic, Chars, Choice, Look, Node, Repeat, Sequence, nullable
 from .writer import braces, opening
 
-__all__ = ["Matcher", "matcher"]
+__all__ = ["Matcher", "matcher", "reduced", "sets_of"]
 
 # A search that takes longer backtracks without end: 100 times the time that patterns need.
 _SECONDS, _CHARACTERS_A_SECOND = 20.0, 10_000
@@ -50,12 +50,12 @@ class Matcher:
         tree = parse(text, "tiktoken")
         self._may_be_empty = nullable(tree)
         newline = codepoints.set_of(codepoints.of("\n"))
-        sets = list(dict.fromkeys([newline, *_sets(tree)]))
+        sets = list(dict.fromkeys([newline, *sets_of(tree)]))
         if len(sets) > _MOST_SETS:
             raise UnsupportedError(
                 f"the regex {text[:200]!r} tells more than {_MOST_SETS} sets of characters apart"
             )
-        self._letters, holders = _letters(sets)
+        self._letters, holders = reduced(sets)
         self._classes = {members: _class(holders[i]) for i, members in enumerate(sets)}
         self._newline = self._classes[newline]
         try:
@@ -131,6 +131,11 @@ class Matcher:
         return f"(?:{inside}){braces(node)}{'?' if node.mode == 'lazy' else ''}"
 
 
+def sets_of(node: Node) -> list[codepoints.Set]:
+    """The sets of a tree, each once."""
+    return list(dict.fromkeys(_sets(node)))
+
+
 def _sets(node: Node) -> Iterator[codepoints.Set]:
     match node:
         case Chars():
@@ -142,7 +147,7 @@ def _sets(node: Node) -> Iterator[codepoints.Set]:
             yield from _sets(node.item)
 
 
-def _letters(
+def reduced(
     sets: list[codepoints.Set],
 ) -> tuple[npt.NDArray[np.uint8 | np.uint16], npt.NDArray[np.bool_]]:
     """The letter of each code point, and which letters each set holds (sets by letters)."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...dialects import escape, to_oniguruma
-from ...patterns import PATTERNS, named, scanner_of
+from ...patterns import PATTERNS, PUNCTUATION, named, scanner_of
 from ...spec import Behavior, Split, TokenizerSpec
 from ..json_tree import Node
 from .normalizers import read_pattern
@@ -19,14 +19,6 @@ _BEHAVIORS: dict[str, Behavior] = {
     "Contiguous": "contiguous",
 }
 _BEHAVIOR_NAMES = {behavior: name for name, behavior in _BEHAVIORS.items()}
-# tokenizers has its punctuation from Unicode 8: what came later is none, and two characters have
-# become something else since. The ranges hold no other punctuation.
-_LATER_PUNCTUATION = (
-    "\u061d\u09fd-\u0a76\u0c77-\u0c84\u1b4e-\u1b4f\u1b7d-\u1b7f\u2e43-\u2e5d\U00010d6e-\U00010f89"
-    "\U000113d4-\U0001145d\U00011660-\U000116b9\U0001183b-\U00011fff\U00012ff1-\U00012ff2"
-    "\U00016d6d-\U00016fe2\U0001e5ff-\U0001e95f"
-)
-_PUNCTUATION = f"(?![{_LATER_PUNCTUATION}])[\u166d\U000111c9" + r"\p{P}!-/:-@\[-`{-~]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,7 @@ def _splits(node: Node, kind: str) -> tuple[Split, ...]:
             return (Split(r"\p{N}", "isolated" if individual else "contiguous"),)
         case "Punctuation":
             node.only("type", "behavior")
-            return (Split(_PUNCTUATION, _behavior(node, "Isolated")),)
+            return (Split(PUNCTUATION, _behavior(node, "Isolated")),)
         case "Whitespace":
             node.only("type")
             return (Split(r"\w+|[^\w\s]+", "removed", invert=True),)
@@ -91,7 +83,7 @@ def _splits(node: Node, kind: str) -> tuple[Split, ...]:
             return (Split(r"\s", "removed"),)
         case "BertPreTokenizer":
             node.only("type")
-            return (Split(r"\s", "removed"), Split(_PUNCTUATION, "isolated"))
+            return (Split(r"\s", "removed"), Split(PUNCTUATION, "isolated"))
         case "CharDelimiterSplit":
             node.only("type", "delimiter")
             return (Split(escape(node.get("delimiter", str)), "removed"),)

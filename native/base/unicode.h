@@ -37,6 +37,8 @@ public:
     constexpr bool space() const { return bits_ & 32; }
     // `\w` as UTS #18 defines it.
     constexpr bool word() const { return bits_ & 64; }
+    // The script Han.
+    constexpr bool han() const { return bits_ & 128; }
 
 private:
     uint8_t bits_;

@@ -12,6 +12,7 @@
 
 #include "../base/parallel.h"
 #include "../base/vocab.h"
+#include "../scan/scanner.h"
 
 namespace bpe::bindings {
 
@@ -107,11 +108,23 @@ private:
     bool was_on_;
 };
 
-// The bytes of str objects (as UTF-8) and of bytes-like objects, kept alive. Half a surrogate pair
-// becomes U+FFFD.
+// Many texts in a few buffers: what a preparation hands to an encoder.
+struct Segments {
+    std::vector<std::vector<uint8_t>> buffers;
+    std::vector<Bytes> views;
+};
+
+// The bytes of str objects (as UTF-8) and of bytes-like objects, or of segments, kept alive. Half a
+// surrogate pair becomes U+FFFD.
 class Texts {
 public:
-    explicit Texts(nb::handle texts) : owned_(nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()))) {
+    explicit Texts(nb::handle texts) {
+        if (nb::isinstance<Segments>(texts)) {
+            owned_ = nb::make_tuple(texts);
+            views_ = nb::cast<const Segments&>(texts).views;
+            return;
+        }
+        owned_ = nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()));
         if (!owned_.ptr()) throw nb::python_error();
         views_.reserve(owned_.size());
         for (nb::handle text : owned_) views_.push_back(view(text));
@@ -187,8 +200,12 @@ private:
         std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
 };
 
+// The scanner of a name, or one that was made from a regex.
+Scan scan_of(nb::handle scanner);
+
 // Each adds its part to the module.
 void bind_encoder(nb::module_& m);
+void bind_prepare(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_training(nb::module_& m);
 

@@ -47,7 +47,7 @@ nb::bytes decode(const Encoder& encoder, nb::handle ids) {
 using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
 
 void make_encoder(BoundEncoder* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
-                  const nb::bytes& kinds, ArrayView<Id> merges, std::string_view scanner_name,
+                  const nb::bytes& kinds, ArrayView<Id> merges, nb::handle scanner,
                   const std::vector<AddedTuple>& added, bool byte_level, bool by_ranks,
                   bool ignore_merges, bool byte_fallback, bool fuse_unknown,
                   std::optional<Id> unknown, const nb::bytes& prefix, const nb::bytes& suffix,
@@ -59,7 +59,7 @@ void make_encoder(BoundEncoder* self, const nb::bytes& tokens, ArrayView<int64_t
     ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
                          unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
                          std::string(suffix.c_str(), suffix.size()), suffix_apart};
-    const Scan scan = scanner(scanner_name).scan;
+    const Scan scan = scan_of(scanner);
     ByteStrings strings(bytes_of(tokens), span_of(ends));
     const Bytes kind_bytes = bytes_of(kinds);
     const auto pairs = span_of(merges);

@@ -39,13 +39,14 @@ NB_MODULE(_core, m) {
     m.def("use_scanner_version", &scan::use_kernels, "version"_a,
           "Chooses one of them, for tests: all give the same.");
     m.def("piece_ends",
-          [](nb::handle text, std::string_view name, bool by_line) {
+          [](nb::handle text, nb::handle scanner, bool by_line) {
               const Text bytes(text);
+              const Scan scan = scan_of(scanner);
               std::vector<int64_t> ends;
               {
                   const nb::gil_scoped_release released;
                   for_each_piece(
-                      scanner(name).scan, bytes, by_line,
+                      scan, bytes, by_line,
                       [&](size_t, size_t end) { ends.push_back(static_cast<int64_t>(end)); },
                       [](size_t) {});
               }
@@ -74,6 +75,7 @@ NB_MODULE(_core, m) {
                   ++i;
               return i;
           }, "texts"_a, "Number of the first text that is not UTF-8, or how many there are.");
+    bind_prepare(m);
     bind_encoder(m);
     bind_ranks(m);
     bind_training(m);

@@ -1,4 +1,4 @@
-// The cl100k family, three patterns that differ in two places.
+// The cl100k family, four patterns that differ in three places.
 //
 // cl100k, tiktoken's today:
 //     '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+
@@ -8,6 +8,10 @@
 //     (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*
 //     |\s*[\r\n]+|\s+(?!\S)|\s+
 // qwen2: llama3 with \p{N} instead of \p{N}{1,3}.
+// qwen3.5: qwen2 with marks among the letters of words:
+//     (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*
+//     |\s*[\r\n]+|\s+(?!\S)|\s+
+// where it makes no difference that a mark may be the prefix of a word, too.
 #include "patterns.h"
 #include "runs.h"
 
@@ -15,33 +19,34 @@ namespace bpe::scan {
 namespace {
 
 // What stands in front of the rules for white space; 0 if none of it matches.
-template <int digits>
+template <int digits, Categories letters>
 size_t word_end(Bytes text, size_t at) {
     if (const size_t length = contraction_ignoring_case(text, at)) return at + length;
-    const Classified first = classified_at(text, at);
-    if (first.kind == Class::letter) return run_end(text, at, Class::letter);
+    const Classified first = classified_at<letters>(text, at);
+    if (first.kind == Class::letter) return run_end<letters>(text, at, Class::letter);
     if (first.kind == Class::number) return number_end(text, at, digits);
     const size_t next = at + first.length;
     if (!is_line_end(text[at])) {
-        const size_t end = run_end(text, next, Class::letter);
+        const size_t end = run_end<letters>(text, next, Class::letter);
         if (end > next) return end;
     }
     const size_t start = text[at] == ' ' ? next : at;
-    size_t end = run_end(text, start, Class::other);
+    size_t end = run_end<letters>(text, start, Class::other);
     if (end == start) return 0;
     while (end < text.size() && is_line_end(text[end])) ++end;
     return end;
 }
 
-template <int digits, bool keeps_final_space>
+template <int digits, bool keeps_final_space, Categories letters = kLetters>
 struct Cl100k {
     static size_t piece_end(Bytes text, size_t at) {
-        if (const size_t end = word_end<digits>(text, at)) return end;
+        if (const size_t end = word_end<digits, letters>(text, at)) return end;
         if (keeps_final_space && run_end(text, at, Class::space) == text.size()) return text.size();
         return line_end_or_space_end(text, at);
     }
 
-    static bool find_starts(const Window& w, Window::Mask& starts) {
+    static bool find_starts(Window& w, Window::Mask& starts) {
+        if (w.wide_categories & letters & kMarks) add_to_letters(w, w.marks);
         if (digits > 1 && w.wide_categories & kNumbers) return false;  // counted in characters
         const Others others(w, w.line_ends);
         std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
@@ -81,6 +86,10 @@ size_t llama3(Bytes text, size_t& at, bool by_line, size_t* ends) {
 
 size_t qwen2(Bytes text, size_t& at, bool by_line, size_t* ends) {
     return scan_by_window<Cl100k<1, false>>(text, at, by_line, ends);
+}
+
+size_t qwen35(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    return scan_by_window<Cl100k<1, false, kLetters | kMarks>>(text, at, by_line, ends);
 }
 
 }  // namespace bpe::scan

@@ -7,11 +7,13 @@
 
 namespace bpe::scan {
 
-// The four classes of GPT-2's pattern and its descendants: \p{L}, \p{N}, \s and what is left.
+// The four classes of GPT-2's pattern and its descendants: \p{L}, \p{N}, \s and what is left. Some
+// patterns count marks among the letters; those of ASCII are the same for all.
 enum class Class : uint8_t { letter, number, space, other };
 
+template <Categories letters = kLetters>
 constexpr Class class_of(Properties p) {
-    if (p.in(kLetters)) return Class::letter;
+    if (p.in(letters)) return Class::letter;
     if (p.in(kNumbers)) return Class::number;
     return p.space() ? Class::space : Class::other;
 }
@@ -27,16 +29,18 @@ struct Classified {
     uint32_t length;  // bytes
 };
 
-inline Classified classified_at(Bytes text, size_t at) {
+template <Categories letters = kLetters>
+Classified classified_at(Bytes text, size_t at) {
     if (text[at] < 0x80) return {kAsciiClass[text[at]], 1};
     const Character c = character_at(text, at);
-    return {class_of(c.properties()), c.length};
+    return {class_of<letters>(c.properties()), c.length};
 }
 
 // The end of the run of characters of one class that starts at `at` (maybe empty).
-inline size_t run_end(Bytes text, size_t at, Class kind) {
+template <Categories letters = kLetters>
+size_t run_end(Bytes text, size_t at, Class kind) {
     while (at < text.size()) {
-        const Classified c = classified_at(text, at);
+        const Classified c = classified_at<letters>(text, at);
         if (c.kind != kind) break;
         at += c.length;
     }

@@ -15,13 +15,19 @@ size_t whole(Bytes text, size_t& at, bool by_line, size_t* ends) {
     return 1;
 }
 
-constexpr Scanner kScanners[] = {
+const Scanner kScanners[] = {
     {"none", whole, false},
     {"gpt2", scan::gpt2, true},
     {"cl100k", scan::cl100k, true},
     {"llama3", scan::llama3, true},
     {"qwen2", scan::qwen2, true},
+    {"qwen3.5", scan::qwen35, true},
     {"o200k", scan::o200k, true},
+    {"tekken", scan::tekken, true},
+    {"kimi", scan::kimi, true},
+    {"starcoder", scan::starcoder, true},
+    {"deepseek_v3", scan::deepseek_v3, true},
+    {"falcon", scan::falcon, true},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,34 @@
 
 namespace bpe {
 
-// Writes the ends of pieces that follow offset `at`, itself a piece's start, and moves `at` to the
-// last of them. Returns how many were written: fewer than kScanCapacity, for which there must be
-// room, and none only at the end of the text. `by_line` makes a text of its own of each line, its
-// \n included.
-using Scan = size_t (*)(Bytes text, size_t& at, bool by_line, size_t* ends);
 inline constexpr size_t kScanCapacity = 2048;
+
+// A scanner that knows more than a function: what it was made from. Immutable.
+class Program {
+public:
+    virtual ~Program() = default;
+    virtual size_t scan(Bytes text, size_t& at, bool by_line, size_t* ends) const = 0;
+};
+
+class Scan {
+public:
+    using Function = size_t (*)(Bytes text, size_t& at, bool by_line, size_t* ends);
+    Scan(Function function) : function_(function) {}
+    explicit Scan(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+
+    // Writes the ends of pieces that follow offset `at`, itself a piece's start, and moves `at` to
+    // the last of them. Returns how many were written: fewer than kScanCapacity, for which there must
+    // be room, and none only at the end of the text. `by_line` makes a text of its own of each line,
+    // its \n included.
+    size_t operator()(Bytes text, size_t& at, bool by_line, size_t* ends) const {
+        return function_ ? function_(text, at, by_line, ends)
+                         : program_->scan(text, at, by_line, ends);
+    }
+
+private:
+    Function function_ = nullptr;
+    std::shared_ptr<const Program> program_;
+};
 
 struct Scanner {
     std::string_view name;
@@ -37,7 +60,7 @@ const Scanner& scanner(std::string_view name);
 // Calls `sink(begin, end)` with the byte offsets of every piece of the text, in order, and
 // `progress(bytes)` now and then with the bytes gone through since the last call.
 template <class Sink, class Progress>
-void for_each_piece(Scan scan, Bytes text, bool by_line, Sink&& sink, Progress&& progress) {
+void for_each_piece(const Scan& scan, Bytes text, bool by_line, Sink&& sink, Progress&& progress) {
     size_t ends[kScanCapacity];
     size_t at = 0, begin = 0;
     while (at < text.size()) {

@@ -9,7 +9,8 @@ namespace {
 
 // Enters the classes of the characters beyond ASCII.
 void classify_wide(Window& w) {
-    for (size_t i = 0; i <= w.blocks + 1; ++i) w.caseless[i] = w.marks[i] = 0;
+    for (size_t i = 0; i <= w.blocks + 1; ++i)
+        w.caseless[i] = w.marks[i] = w.han[i] = w.kana_han[i] = 0;
     uint64_t done = 0;  // bytes of this block that belong to a character of the one before
     for (size_t i = 1; i <= w.blocks; ++i) {
         uint64_t left = w.wide[i] & ~done;
@@ -37,6 +38,14 @@ void classify_wide(Window& w) {
             } else if (properties.space()) {
                 add(w.spaces);
                 w.wide_spaces = true;
+            }
+            if (properties.han()) {
+                add(w.han);
+                w.han_categories |= category;
+            }
+            if (c.code_point - 0x4E00 <= 0x9FA5 - 0x4E00 || c.code_point - 0x3040 <= 0x30FF - 0x3040) {
+                add(w.kana_han);
+                w.kana_han_categories |= category;
             }
             w.tails[i] |= (run & ~uint64_t{1}) << bit;
             w.tails[i + 1] |= next;
@@ -81,7 +90,7 @@ void fill_window(Window& w, Bytes text, size_t at, bool by_line) {
     for (auto* mask : {&w.letters, &w.numbers, &w.spaces, &w.blanks, &w.newlines, &w.line_ends,
                        &w.apostrophes, &w.slashes, &w.uppers})
         (*mask)[0] = (*mask)[w.blocks + 1] = 0;
-    w.wide_categories = 0;
+    w.wide_categories = w.han_categories = w.kana_han_categories = 0;
     w.wide_spaces = false;
     uint64_t any_wide = 0;
     for (size_t i = 1; i <= w.blocks; ++i) any_wide |= w.wide[i];

@@ -28,10 +28,14 @@ struct Window {
     Mask blanks, newlines, line_ends;       // U+0020; \n; \r and \n
     Mask apostrophes, slashes;
     Mask uppers, caseless, marks;           // Lu and Lt; Lm and Lo; \p{M}
+    Mask han;                               // the script Han
+    Mask kana_han;                          // Hiragana, Katakana, U+4E00-U+9FA5; see deepseek.cpp
+    Mask controls;                          // of ASCII, but for white space
     Mask wide, tails;                       // bytes from 0x80 on; all but the first of a character
     Mask breaks;                            // begins of units, in front of which all text ends
-    // Of the characters beyond ASCII: their categories as a set, and whether there is white space.
-    Categories wide_categories;
+    // Of the characters beyond ASCII: their categories as a set, the same of those in a script mask,
+    // and whether there is white space.
+    Categories wide_categories, han_categories, kana_han_categories;
     bool wide_spaces;
 
     bool at_end() const { return size == text.size(); }
@@ -52,6 +56,16 @@ struct Window {
 inline void set(Window::Mask& mask, size_t at) { mask[at / 64 + 1] |= uint64_t{1} << (at % 64); }
 inline void clear(Window::Mask& mask, size_t at) {
     mask[at / 64 + 1] &= ~(uint64_t{1} << (at % 64));
+}
+
+inline void add_to_letters(Window& w, const Window::Mask& mask) {
+    for (size_t i = 1; i <= w.blocks; ++i) w.letters[i] |= mask[i];
+}
+
+// Makes texts of their own of the runs in a mask and of what is between them.
+inline void break_around(Window& w, const Window::Mask& mask) {
+    for (size_t i = 1; i <= w.blocks; ++i)
+        w.breaks[i] |= mask[i] ^ (mask[i] << 1 | mask[i - 1] >> 63);
 }
 
 // Calls `visit` with the place of every set bit of a block.
@@ -114,6 +128,17 @@ size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
         } else {
             next_piece();
         }
+    }
+    return count;
+}
+
+// The same for a pattern that has nothing but its rule.
+template <class Pattern>
+size_t scan_by_piece(Bytes text, size_t& at, bool by_line, size_t* ends) {
+    size_t count = 0, unit_end = by_line ? at : text.size();
+    while (at < text.size() && count < kScanCapacity - 1) {
+        if (at >= unit_end) unit_end = line_end(text, at);
+        ends[count++] = at = Pattern::piece_end(text.first(unit_end), at);
     }
     return count;
 }

@@ -1,0 +1,36 @@
+// Steps that rewrite text before it is split.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../scan/regex.h"
+#include "forms.h"
+
+namespace bpe::normalize {
+
+struct Step {
+    enum class Kind : uint8_t {
+        nfc, nfd, nfkc, nfkd, lowercase, strip, strip_accents, prepend, replace
+    };
+    Kind kind;
+    bool left = true, right = true;  // of strip
+    std::string pattern;             // of replace: the text that is replaced if there is no regex
+    std::string content;             // of prepend and replace
+    std::shared_ptr<const scan::Regex> regex;
+};
+
+class Normalizer {
+public:
+    explicit Normalizer(std::vector<Step> steps) : steps_(std::move(steps)) {}
+
+    bool empty() const { return steps_.empty(); }
+    // Replaces `out` by the rewritten text, which must be UTF-8; `spare` is used on the way.
+    void apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const;
+
+private:
+    std::vector<Step> steps_;
+};
+
+}  // namespace bpe::normalize
