@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
+from . import gguf, gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
 from .base import Format, refuse_losses
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Format",
     "check_target",
     "detect",
+    "gguf",
     "gpt2",
     "huggingface",
     "read",
@@ -30,7 +31,7 @@ __all__ = [
     "write",
 ]
 
-_MODULES = (huggingface, gpt2, tiktoken, tekken, sentencepiece, subword_nmt)
+_MODULES = (huggingface, gpt2, gguf, tiktoken, tekken, sentencepiece, subword_nmt)
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 

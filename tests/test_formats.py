@@ -17,7 +17,7 @@ from bpe_compat.verify import PROBES
 
 TEXT = ["the cat and the hat, it's 2026! naïve café 中文中文 def f(x): return 'x' # ## ###"] * 3
 TEXTS = [*PROBES, *TEXT]
-BYTE_FORMATS = ["gpt2", "huggingface", "tiktoken"]
+BYTE_FORMATS = ["gguf", "gpt2", "huggingface", "tiktoken"]
 """Those that hold a tokenizer of bytes; `test_<format>.py` has more of each, and the others."""
 OTHER_FORMATS = ["sentencepiece", "subword_nmt", "tekken"]
 
@@ -192,29 +192,35 @@ def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
     [
         (
             {"normalizers": (Normalizer("nfc"),)},
-            {"gpt2": "the normalizers nfc", "tiktoken": "the normalizers nfc"},
+            dict.fromkeys(("gguf", "gpt2", "tiktoken"), "the normalizers nfc"),
         ),
-        ({"splits": (Split(r"\d"),)}, {"gpt2": "a split pattern other than GPT-2's"}),
+        (
+            {"splits": (Split(r"\d"),)},
+            {"gpt2": "a split pattern other than GPT-2's", "gguf": "llama.cpp has no name"},
+        ),
         (
             {"splits": (Split(r"\d"), Split(r"\s"))},
-            {"gpt2": "a split pattern", "tiktoken": "more than one split step"},
+            {"gpt2": "a split", "gguf": "this split", "tiktoken": "more than one split step"},
         ),
         (
             {"splits": (Split(r"\d", "removed"),)},
-            {"gpt2": "split", "tiktoken": "removes its matches"},
+            {"gpt2": "split", "gguf": "split", "tiktoken": "removes its matches"},
         ),
         (
             {"splits": (Split(r"\d", "contiguous"),)},
-            {"gpt2": "split", "tiktoken": "behavior contiguous"},
+            {"gpt2": "split", "gguf": "split", "tiktoken": "behavior contiguous"},
         ),
         (
             {"template": Template((TemplateItem("A"),), (TemplateItem("A"), TemplateItem("B")))},
             {"gpt2": "the template", "tiktoken": "the template"},
         ),
-        ({"prefix_space": True}, {"gpt2": "a space in front", "tiktoken": "a space in front"}),
+        (
+            {"prefix_space": True},
+            dict.fromkeys(("gguf", "gpt2", "tiktoken"), "a space in front"),
+        ),
         (
             {"added_tokens": (AddedToken("<|endoftext|>", 289, lstrip=True),)},
-            {"tiktoken": r"the flags of the added token '<\|endoftext\|>'"},
+            dict.fromkeys(("gguf", "tiktoken"), r"the flags of the added token '<\|endoftext\|>'"),
         ),
         (
             {"added_tokens": (AddedToken("<|endoftext|>", 289), AddedToken("<s>", 289))},
@@ -222,7 +228,7 @@ def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
         ),
         (
             {"added_tokens": (AddedToken("Ċ", 289),), **last_token("Ċ".encode())},
-            dict.fromkeys(("huggingface", "gpt2"), "ids 10 and 289 as different tokens"),
+            dict.fromkeys(("huggingface", "gguf", "gpt2"), "ids 10 and 289 as different tokens"),
         ),
         (
             {"added_tokens": (AddedToken("<été>", 289),), **last_token("<été>".encode())},
@@ -230,7 +236,9 @@ def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
         ),
         (
             {"added_tokens": (AddedToken("<été>", 289),), **last_token(b"<\xe9t\xe9>")},
-            {"tiktoken": "the text .* that the added token '<été>' is decoded to"},
+            dict.fromkeys(
+                ("gguf", "tiktoken"), "the text .* that the added token '<été>' is decoded to"
+            ),
         ),
         (
             {
@@ -244,17 +252,17 @@ def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
                 "added_tokens": (AddedToken("<a>", 289), AddedToken("b", 98, normalized=True)),
                 **last_token(b"<a>"),
             },
-            {"tiktoken": "looked for before others"},
+            dict.fromkeys(("gguf", "tiktoken"), "looked for before others"),
         ),
         (
             {"unknown": 5},
-            dict.fromkeys(("gpt2", "tiktoken"), "an unknown token"),
+            dict.fromkeys(("gguf", "gpt2", "tiktoken"), "an unknown token"),
         ),
         (
             {"decoder": (DecoderStep("fuse"),)},
             {
                 "huggingface": "a decoder of tokens that are bytes",
-                **dict.fromkeys(("gpt2", "tiktoken"), "the decoder fuse"),
+                **dict.fromkeys(("gguf", "gpt2", "tiktoken"), "the decoder fuse"),
             },
         ),
     ],
