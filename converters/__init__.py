@@ -12,17 +12,35 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gguf, gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
+from . import (
+    clip,
+    gguf,
+    gpt2,
+    huggingface,
+    js_tiktoken,
+    llama2c,
+    minbpe,
+    not_bpe,
+    sentencepiece,
+    subword_nmt,
+    tekken,
+    tiktoken,
+)
 from .base import Format, refuse_losses
 
 __all__ = [
     "FORMATS",
     "Format",
     "check_target",
+    "clip",
     "detect",
     "gguf",
     "gpt2",
     "huggingface",
+    "js_tiktoken",
+    "llama2c",
+    "minbpe",
+    "not_bpe",
     "read",
     "sentencepiece",
     "subword_nmt",
@@ -31,7 +49,10 @@ __all__ = [
     "write",
 ]
 
-_MODULES = (huggingface, gpt2, gguf, tiktoken, tekken, sentencepiece, subword_nmt)
+_MODULES = (
+    huggingface, gpt2, gguf, js_tiktoken, tekken, minbpe, clip, llama2c, not_bpe, tiktoken,
+    sentencepiece, subword_nmt,
+)  # fmt: skip
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 

@@ -41,7 +41,17 @@ from .json_tree import load
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["FORMAT", "live", "ranks_of", "read", "spec_of", "write"]
+__all__ = [
+    "FORMAT",
+    "live",
+    "matches_only",
+    "pattern_of",
+    "ranks_of",
+    "read",
+    "spec_of",
+    "split_losses",
+    "write",
+]
 
 _END, _PROMPT = "<|endoftext|>", "<|endofprompt|>"
 # sha256 of the file: name, pattern and special tokens as tiktoken_ext/openai_public.py has them.
@@ -200,7 +210,7 @@ def spec_of(
         kinds=tuple(kinds),
         merge_rule="ranks",
         ignore_merges=True,
-        splits=_matches_only(pattern),
+        splits=matches_only(pattern),
         added_tokens=tuple(AddedToken(content, id) for content, id in by_id),
         metadata={"name": name} if name else {},
     )
@@ -224,7 +234,7 @@ def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     return owners
 
 
-def _matches_only(pattern: str | None) -> tuple[Split, ...]:
+def matches_only(pattern: str | None) -> tuple[Split, ...]:
     """tiktoken's pieces are the matches of the pattern; other text is dropped."""
     return tuple(
         split if named(split.pattern) else Split(split.pattern, "removed", invert=True)
@@ -234,11 +244,12 @@ def _matches_only(pattern: str | None) -> tuple[Split, ...]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What tiktoken's four data cannot hold of a spec."""
-    found = differences(spec) + plain_losses(spec) + _split_losses(spec) + flag_losses(spec)
+    found = differences(spec) + plain_losses(spec) + split_losses(spec) + flag_losses(spec)
     return found + _matching_losses(spec)
 
 
-def _split_losses(spec: TokenizerSpec) -> list[str]:
+def split_losses(spec: TokenizerSpec) -> list[str]:
+    """Why the split of a spec is not the matches of one regex, if it is not."""
     if len(spec.splits) > 1 or any(split.mapped for split in spec.splits):
         return ["more than one split step"]
     split = spec.splits[0] if spec.splits else Split("", "isolated")
