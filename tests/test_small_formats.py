@@ -159,10 +159,8 @@ def test_the_published_tokenizer_bin_is_the_model() -> None:
 
 
 def test_clip(tmp_path: Path) -> None:
-    merges = '"bpe_simple_vocab_16e6.txt#version: 0.2\nh e\nt he</w>\nt he\nthe re</w>\nr e</w>\n'
-    content = (
-        merges.replace("the re</w>\nr e</w>", "r e</w>\nthe re</w>") + "c a\nca t</w>\nh e</w>\n"
-    )
+    merges = '"bpe_simple_vocab_16e6.txt#version: 0.2\nh e\nt he\nr e</w>\n'
+    content = merges + "c a\nca t</w>\n"
     tok = read(content, "clip", tmp_path)
     assert bc.converters.detect(tmp_path / "x") == "clip"
     tokens = [tok.spec.tokens[id] for id in tok.encode("There\n  CAT")]
