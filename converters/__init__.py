@@ -26,7 +26,7 @@ from . import (
     tekken,
     tiktoken,
 )
-from .base import Format, refuse_losses
+from .base import Format, collecting_later, refuse_losses
 
 __all__ = [
     "FORMATS",
@@ -98,7 +98,8 @@ def read(
     ((0, 1),)
     """
     chosen = _format(format or detect(path))
-    return chosen.read(Path(path), pattern, special_tokens)
+    with collecting_later():
+        return chosen.read(Path(path), pattern, special_tokens)
 
 
 def write(
@@ -123,9 +124,10 @@ def write(
     """
     chosen = _format(format)
     check_target(path, format)
-    refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
     assert chosen.write is not None  # check_target refuses the others
-    return chosen.write(spec, Path(path), **options)
+    with collecting_later():
+        refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
+        return chosen.write(spec, Path(path), **options)
 
 
 def check_target(path: str | os.PathLike[str], format: str) -> None:
