@@ -6,6 +6,7 @@ leaves of it under the ranks below its own: its canonical merge. The reason: whi
 token's bytes are token boundaries, everything inside happens as it would to these bytes alone.
 """
 
+import weakref
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -42,17 +43,26 @@ class RecoveredMerges:
     odd: tuple[int, ...]
 
 
+_recovered: dict[int, tuple["weakref.ref[TokenizerSpec]", RecoveredMerges]] = {}
+
+
 def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
-    """The merges of a spec with `merge_rule="ranks"`.
+    """The merges of a spec with `merge_rule="ranks"`; remembered as long as there is the spec.
 
     >>> spec = TokenizerSpec((b"a", b"b", b"c", b"bc", b"abc"), merge_rule="ranks")
     >>> recover_merges(spec).merges
     ((1, 2), (0, 3))
     """
+    key = id(spec)
+    known = _recovered.get(key)
+    if known is not None and known[0]() is spec:
+        return known[1]
     rows, odd = _core.canonical_merges(*_arguments(spec))
     if len(odd):
         rows = _core.all_pairs(*_arguments(spec))
-    return RecoveredMerges(_pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
+    found = RecoveredMerges(_pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
+    _recovered[key] = weakref.ref(spec, lambda _: _recovered.pop(key, None)), found
+    return found
 
 
 def merges_of(spec: TokenizerSpec) -> RecoveredMerges:
@@ -113,9 +123,9 @@ def differences(spec: TokenizerSpec) -> list[str]:
 
 def _arguments(spec: TokenizerSpec) -> tuple[bytes, "np.typing.NDArray[np.int64]", bytes]:
     ends = np.fromiter(accumulate(map(len, spec.tokens)), np.int64, len(spec.tokens))
-    kinds = bytes(_NORMAL if kind is TokenKind.NORMAL else _OTHER for kind in spec.kinds)
+    kinds = bytes([_NORMAL if kind is TokenKind.NORMAL else _OTHER for kind in spec.kinds])
     return b"".join(spec.tokens), ends, kinds
 
 
 def _pairs(rows: "np.typing.NDArray[np.uint32]") -> Merges:
-    return tuple(map(tuple, rows[:, :2].tolist()))
+    return tuple(zip(rows[:, 0].tolist(), rows[:, 1].tolist(), strict=True))

@@ -12,16 +12,35 @@ from typing import Any
 
 from ..errors import FormatError
 from ..spec import TokenizerSpec
-from . import gpt2, huggingface, sentencepiece, subword_nmt, tekken, tiktoken
-from .base import Format, refuse_losses
+from . import (
+    clip,
+    gguf,
+    gpt2,
+    huggingface,
+    js_tiktoken,
+    llama2c,
+    minbpe,
+    not_bpe,
+    sentencepiece,
+    subword_nmt,
+    tekken,
+    tiktoken,
+)
+from .base import Format, collecting_later, refuse_losses
 
 __all__ = [
     "FORMATS",
     "Format",
     "check_target",
+    "clip",
     "detect",
+    "gguf",
     "gpt2",
     "huggingface",
+    "js_tiktoken",
+    "llama2c",
+    "minbpe",
+    "not_bpe",
     "read",
     "sentencepiece",
     "subword_nmt",
@@ -30,7 +49,10 @@ __all__ = [
     "write",
 ]
 
-_MODULES = (huggingface, gpt2, tiktoken, tekken, sentencepiece, subword_nmt)
+_MODULES = (
+    huggingface, gpt2, gguf, js_tiktoken, tekken, minbpe, clip, llama2c, not_bpe, tiktoken,
+    sentencepiece, subword_nmt,
+)  # fmt: skip
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by its name; `detect` tries them in this order."""
 
@@ -76,7 +98,8 @@ def read(
     ((0, 1),)
     """
     chosen = _format(format or detect(path))
-    return chosen.read(Path(path), pattern, special_tokens)
+    with collecting_later():
+        return chosen.read(Path(path), pattern, special_tokens)
 
 
 def write(
@@ -101,9 +124,10 @@ def write(
     """
     chosen = _format(format)
     check_target(path, format)
-    refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
     assert chosen.write is not None  # check_target refuses the others
-    return chosen.write(spec, Path(path), **options)
+    with collecting_later():
+        refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
+        return chosen.write(spec, Path(path), **options)
 
 
 def check_target(path: str | os.PathLike[str], format: str) -> None:

@@ -7,7 +7,7 @@ of the normalized text, as a split. Source: `normalizer.cc` and `bpe_model.cc` o
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import charsmap
@@ -74,13 +74,20 @@ def spec_of(
     *,
     byte_fallback: bool,
     normalizers: tuple[Normalizer, ...],
+    user_added: bool = False,
     metadata: Mapping[str, Any] | None = None,
 ) -> TokenizerSpec:
-    """The spec of a vocabulary with scores."""
+    """The spec of a vocabulary with scores.
+
+    Pieces that the user defined are cut out of the normalized text, as SentencePiece does it, or
+    with `user_added` out of the text before, as llama.cpp does it.
+    """
     vocab = _checked(pieces, name, byte_fallback=byte_fallback)
     mergeable = {s: id for s, id in vocab.items() if pieces.types[id] == NORMAL}
     merges = merges_of_scores(mergeable, pieces.scores, name)
     user = [s for s, id in vocab.items() if pieces.types[id] == USER_DEFINED]
+    if user and user_added:
+        return _with_added(pieces, name, byte_fallback, normalizers, metadata)
     if user:
         _check_user_defined(user, mergeable, merges, normalizers, name)
     kinds = [_KINDS[type] for type in pieces.types]
@@ -106,6 +113,28 @@ def spec_of(
         decoder=_decoder(strip=stripped),
         metadata={**(metadata or {}), "scores": tuple(pieces.scores)},
     )
+
+
+def _with_added(
+    pieces: Pieces,
+    name: str,
+    byte_fallback: bool,
+    normalizers: tuple[Normalizer, ...],
+    metadata: Mapping[str, Any] | None,
+) -> TokenizerSpec:
+    types = [CONTROL if type == USER_DEFINED else type for type in pieces.types]
+    spec = spec_of(
+        replace(pieces, types=types),
+        name,
+        byte_fallback=byte_fallback,
+        normalizers=normalizers,
+        metadata=metadata,
+    )
+    added = [
+        replace(token, special=pieces.types[token.id] != USER_DEFINED)
+        for token in spec.added_tokens
+    ]
+    return replace(spec, added_tokens=tuple(added))
 
 
 _KINDS = {
@@ -212,7 +241,7 @@ def settings_of(spec: TokenizerSpec) -> tuple[bool, bool, bytes] | None:
     return None
 
 
-def losses(spec: TokenizerSpec) -> list[str]:
+def losses(spec: TokenizerSpec, *, user_added: bool = False) -> list[str]:
     """What pieces, scores and types cannot hold of a spec."""
     if spec.byte_level:
         broken = sum(len(t) > 1 and not _is_utf8(t) for t in spec.normal_ids())
@@ -246,7 +275,8 @@ def losses(spec: TokenizerSpec) -> list[str]:
         for token in spec.added_tokens
         if spec.kinds[token.id] not in _LISTED
     ]
-    found += spelling_losses(spec) + flag_losses(spec)
+    plain = [replace(t, special=t.special or user_added) for t in spec.added_tokens]
+    found += spelling_losses(spec) + flag_losses(replace(spec, added_tokens=tuple(plain)))
     return found or _merge_losses(spec)
 
 
@@ -317,11 +347,13 @@ def _scores(spec: TokenizerSpec) -> list[float]:
 def pieces_of(spec: TokenizerSpec) -> Pieces:
     """The vocabulary of a spec."""
     user = set(_user_defined(spec) or ())
+    always = {token.id for token in spec.added_tokens if not token.special}
     strings = spellings(spec)
     types = [
-        USER_DEFINED if kind is TokenKind.NORMAL and string in user else _TYPES[kind]
-        for string, kind in zip(strings, spec.kinds, strict=True)
-    ]
+        USER_DEFINED if id in always or (kind is TokenKind.NORMAL and string in user)
+        else _TYPES[kind]
+        for id, (string, kind) in enumerate(zip(strings, spec.kinds, strict=True))
+    ]  # fmt: skip
     return Pieces(strings, _scores(spec), types)
 
 

@@ -15,6 +15,7 @@ import hashlib
 import itertools
 import json
 import operator
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +42,17 @@ from .json_tree import load
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["FORMAT", "live", "ranks_of", "read", "spec_of", "write"]
+__all__ = [
+    "FORMAT",
+    "live",
+    "matches_only",
+    "pattern_of",
+    "ranks_of",
+    "read",
+    "spec_of",
+    "split_losses",
+    "write",
+]
 
 _END, _PROMPT = "<|endoftext|>", "<|endofprompt|>"
 # sha256 of the file: name, pattern and special tokens as tiktoken_ext/openai_public.py has them.
@@ -125,6 +136,8 @@ def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
     >>> parse_ranks(b"YQ== 0\\nYWI= 1\\n", "x.tiktoken")
     {b'a': 0, b'ab': 1}
     """
+    if _SOUND.fullmatch(data) and (found := _sound_ranks(data)):
+        return found
     ranks: dict[bytes, int] = {}
     owners: dict[int, int] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -145,6 +158,24 @@ def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
     if not ranks:
         raise FormatError(f"{name}: line 1: the file holds no rank")
     return ranks
+
+
+_SOUND = re.compile(rb"(?:[A-Za-z0-9+/]++={0,2} [0-9]{1,9}\n)++")
+
+
+def _sound_ranks(data: bytes) -> dict[bytes, int] | None:
+    """The same in one go for a file of plain lines; None if something may be wrong with it."""
+    parts = data.split()
+    encoded, numbers = parts[::2], list(map(int, parts[1::2]))
+    try:
+        tokens = list(map(binascii.a2b_base64, encoded))
+    except binascii.Error:
+        return None
+    if [binascii.b2a_base64(token, newline=False) for token in tokens] != encoded:
+        return None
+    ranks = dict(zip(tokens, numbers, strict=True))
+    whole = len(ranks) == len(tokens) == len(set(numbers)) and b"" not in ranks
+    return ranks if whole else None
 
 
 def _parse_line(line: bytes) -> tuple[bytes, int]:
@@ -200,7 +231,7 @@ def spec_of(
         kinds=tuple(kinds),
         merge_rule="ranks",
         ignore_merges=True,
-        splits=_matches_only(pattern),
+        splits=matches_only(pattern),
         added_tokens=tuple(AddedToken(content, id) for content, id in by_id),
         metadata={"name": name} if name else {},
     )
@@ -224,7 +255,7 @@ def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     return owners
 
 
-def _matches_only(pattern: str | None) -> tuple[Split, ...]:
+def matches_only(pattern: str | None) -> tuple[Split, ...]:
     """tiktoken's pieces are the matches of the pattern; other text is dropped."""
     return tuple(
         split if named(split.pattern) else Split(split.pattern, "removed", invert=True)
@@ -234,11 +265,12 @@ def _matches_only(pattern: str | None) -> tuple[Split, ...]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What tiktoken's four data cannot hold of a spec."""
-    found = differences(spec) + plain_losses(spec) + _split_losses(spec) + flag_losses(spec)
+    found = differences(spec) + plain_losses(spec) + split_losses(spec) + flag_losses(spec)
     return found + _matching_losses(spec)
 
 
-def _split_losses(spec: TokenizerSpec) -> list[str]:
+def split_losses(spec: TokenizerSpec) -> list[str]:
+    """Why the split of a spec is not the matches of one regex, if it is not."""
     if len(spec.splits) > 1 or any(split.mapped for split in spec.splits):
         return ["more than one split step"]
     split = spec.splits[0] if spec.splits else Split("", "isolated")

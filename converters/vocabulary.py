@@ -4,8 +4,12 @@ A string stands for bytes as in `bytelevel.py`, or for itself where a tokenizer 
 characters.
 """
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..bytelevel import from_characters, to_characters
 from ..spec import AddedToken, TokenizerSpec, TokenKind
@@ -23,6 +27,7 @@ __all__ = [
 ]
 
 Pair = tuple[str, str]
+_FIRST, _SECOND = operator.itemgetter(0), operator.itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,10 @@ class Vocabulary:
 def check_ids(vocab: Mapping[str, int], where: Node) -> None:
     """Refuses a map from strings to ids that is none."""
     owners: dict[int, str] = {}
-    limit = id_limit(len(vocab))
+    limit, ids = id_limit(len(vocab)), vocab.values()
+    sound = set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) <= limit
+    if sound and len(set(ids)) == len(ids):
+        return
     for string, id in vocab.items():
         if not isinstance(id, int) or isinstance(id, bool) or not 0 <= id <= limit:
             raise where.error(f"the id of {string!r} is {id!r}")
@@ -85,18 +93,34 @@ def assemble(
 
     An added token that text can become without being cut out stays a normal token.
     """
-    reachable = _reachable(pairs, spelling)
-    special = {token.content for token in added} | {spelling.unknown}
+    reachable = _Reachable(pairs, spelling, vocab)
+    special = {token.content for token in added}
+    if spelling.unknown is not None:
+        special.add(spelling.unknown)
     size = 1 + max([*vocab.values(), *(token.id for token in added)], default=-1)
     tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
     for string, id in vocab.items():
-        tokens[id], kinds[id] = spelling.bytes_of(string), TokenKind.NORMAL
-        if (byte := spelling.byte_of(string)) is not None:
-            tokens[id], kinds[id] = bytes([byte]), TokenKind.BYTE
-        elif not spelling.is_token(string):
-            kinds[id] = TokenKind.CONTROL
-        elif string in special and not (spelling.ignore_merges or string in reachable):
-            kinds[id] = TokenKind.UNKNOWN if string == spelling.unknown else TokenKind.CONTROL
+        kinds[id] = TokenKind.NORMAL
+        tokens[id] = string.encode()
+    if spelling.byte_level:
+        for string, id in vocab.items():
+            spelled = from_characters(string)
+            if spelled:
+                tokens[id] = spelled
+            else:
+                kinds[id] = TokenKind.CONTROL
+    elif spelling.byte_fallback:
+        for byte in range(256):
+            if (place := vocab.get(f"<0x{byte:02X}>")) is not None:
+                tokens[place], kinds[place] = bytes([byte]), TokenKind.BYTE
+    if "" in vocab:
+        kinds[vocab[""]] = TokenKind.CONTROL
+    for content in special & vocab.keys():
+        id = vocab[content]
+        reached = spelling.ignore_merges or content in reachable
+        if kinds[id] is TokenKind.NORMAL and not reached:
+            unknown = content == spelling.unknown
+            kinds[id] = TokenKind.UNKNOWN if unknown else TokenKind.CONTROL
     owners = {id: string for string, id in vocab.items()}
     for token in added:
         if owners.setdefault(token.id, token.content) != token.content:
@@ -109,38 +133,57 @@ def assemble(
     return Vocabulary(tokens, kinds, _merge_ids(vocab, pairs, kinds, where))
 
 
-def _reachable(pairs: Sequence[Pair], spelling: Spelling) -> "_Reachable":
-    made = {left + right[len(spelling.prefix) :] for left, right in pairs}
-    return _Reachable(made, spelling)
-
-
-@dataclass(frozen=True, slots=True)
 class _Reachable:
     """Strings that text can become: those that merges make, and single characters."""
 
-    made: set[str]
-    spelling: Spelling
+    def __init__(self, pairs: Sequence[Pair], spelling: Spelling, vocab: Mapping[str, int]) -> None:
+        self._pairs, self._spelling, self._vocab = pairs, spelling, vocab
 
     def __contains__(self, string: str) -> bool:
-        bare = string.removeprefix(self.spelling.prefix).removesuffix(self.spelling.suffix)
-        return string in self.made or len(bare) == 1 or len(string) == 1
+        prefix, suffix = self._spelling.prefix, self._spelling.suffix
+        bare = string.removeprefix(prefix).removesuffix(suffix)
+        if len(bare) == 1 or len(string) == 1:
+            return True
+        return any(
+            (string[:at], prefix + string[at:]) in self._listed
+            for at in range(1, len(string))
+            if string[:at] in self._vocab and prefix + string[at:] in self._vocab
+        )
+
+    @functools.cached_property
+    def _listed(self) -> set[Pair]:
+        return set(self._pairs)
 
 
 def _merge_ids(
     vocab: Mapping[str, int], pairs: Sequence[Pair], kinds: list[TokenKind], where: Node
 ) -> tuple[tuple[int, int], ...]:
     """The pairs as ids; of equal ones the last counts, as in tokenizers."""
-    last = dict.fromkeys(reversed(pairs))
-    merges = [(vocab[left], vocab[right]) for left, right in reversed(last)]
+    lefts = list(map(vocab.__getitem__, map(_FIRST, pairs)))
+    rights = list(map(vocab.__getitem__, map(_SECOND, pairs)))
+    merges = list(zip(lefts, rights, strict=True))
+    keys = np.array(lefts, np.uint64) << np.uint64(32) | np.array(rights, np.uint64)
+    if len(np.unique(keys)) < len(merges):
+        merges = list(dict.fromkeys(reversed(merges)))[::-1]
+    if any(kinds[id] is not TokenKind.NORMAL for id in {*lefts, *rights}):
+        _refuse_kinds(vocab, merges, kinds, where)
+    return tuple(merges)
+
+
+def _refuse_kinds(
+    vocab: Mapping[str, int],
+    merges: Sequence[tuple[int, int]],
+    kinds: list[TokenKind],
+    where: Node,
+) -> None:
+    names = {id: string for string, id in vocab.items()}
     for merge in merges:
         for id in merge:
             if kinds[id] is not TokenKind.NORMAL:
-                names = {id: string for string, id in vocab.items()}
                 raise where.unsupported(
                     f"the merge of {names[merge[0]]!r} and {names[merge[1]]!r}, in which "
                     f"{names[id]!r} is a {kinds[id]} token,"
                 )
-    return tuple(merges)
 
 
 def spellings(spec: TokenizerSpec) -> list[str]:

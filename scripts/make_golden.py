@@ -42,7 +42,7 @@ def main() -> None:
     of_ranks = bc.Tokenizer.from_ranks(
         specials_first.normal_ids(), pattern="cl100k", special_tokens=specials_first.special_tokens
     )
-    _write("bytes", of_bytes, ["gpt2", "huggingface", "tiktoken"])
+    _write("bytes", of_bytes, ["gguf", "gpt2", "huggingface", "js_tiktoken", "minbpe", "tiktoken"])
     _write("characters", of_characters, ["subword_nmt"])
     _write("pieces", _of_pieces(text), ["sentencepiece"])
     _write("ranks", of_ranks, ["tekken"])

@@ -1,5 +1,6 @@
 """The section `model`: the vocab, the merges, and how they are used."""
 
+import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -95,6 +96,8 @@ def _check_bytes(node: Node, vocab: Mapping[str, int], spelling: Spelling) -> No
 
 def _read_merges(node: Node, vocab: Mapping[str, int], prefix_length: int) -> list[Pair]:
     """The merges as pairs of strings that are in the vocab, as are the strings they make."""
+    if found := _sound_merges(node.get("merges", list), vocab, prefix_length):
+        return found
     pairs: list[Pair] = []
     form = None
     for index, merge in enumerate(node.get("merges", list)):
@@ -110,6 +113,27 @@ def _read_merges(node: Node, vocab: Mapping[str, int], prefix_length: int) -> li
                 raise node.error(f"merges[{index}] ({left!r}, {right!r}): {part!r} is no token")
         pairs.append((left, right))
     return pairs
+
+
+def _sound_merges(
+    merges: list[Any], vocab: Mapping[str, int], prefix_length: int
+) -> list[Pair] | None:
+    """The same in one go if nothing is wrong with any of them; None if something may be."""
+    forms = set(map(type, merges))
+    if forms == {str}:
+        merges = [merge.split(" ") for merge in merges]
+    elif forms != {list}:
+        return None
+    if set(map(len, merges)) != {2}:
+        return None
+    lefts, rights = zip(*merges, strict=True)
+    if set(map(type, lefts)) != {str} or set(map(type, rights)) != {str}:
+        return None
+    ends = [right[prefix_length:] for right in rights] if prefix_length else rights
+    made = map(operator.add, lefts, ends)
+    inside = all(map(vocab.__contains__, made)) and "" not in lefts and "" not in rights
+    inside = inside and vocab.keys() >= set(lefts) and vocab.keys() >= set(rights)
+    return list(zip(lefts, rights, strict=True)) if inside else None
 
 
 def _is_pair(pair: Any) -> bool:
