@@ -1,6 +1,6 @@
 """The ways to run a spec: all native, in one step or in two, or with splits in Python.
 
-Both take texts that are valid UTF-8, and a mask that says which added tokens take part.
+All take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +64,7 @@ class Engine(Protocol):
 
 
 def make_engine(spec: TokenizerSpec) -> Engine:
-    """The faster engine that this spec allows."""
+    """The fastest engine that this spec allows."""
     plan = native_plan(spec)
     if plan is None:
         return PythonEngine(spec)
@@ -134,7 +134,6 @@ class PreparedEngine:
     def __init__(
         self, spec: TokenizerSpec, scan: str | _core.Scan, preparation: _core.Preparation
     ) -> None:
-        self.spec = spec
         self.scan = scan
         self.preparation = preparation
         contents = [
@@ -179,9 +178,7 @@ class PreparedEngine:
     def encode_column(
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        view = memoryview(data)
-        texts = [bytes(view[begin:end]) for begin, end in pairwise(offsets.tolist())]
-        return self.encode_batch(texts, enabled, threads)
+        return self.encode_batch(_column(data, offsets), enabled, threads)
 
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         located = self.locate(_decoded(text), enabled)
@@ -190,6 +187,12 @@ class PreparedEngine:
     def pieces(self, text: str) -> list[bytes]:
         segments = self.preparation.segments(text)
         return [piece for segment in segments for piece in _pieces(segment, self.scan)]
+
+
+def _column(data: Any, offsets: npt.NDArray[np.int64]) -> list[bytes]:
+    """The texts that lie in one buffer."""
+    view = memoryview(data)
+    return [bytes(view[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
 
 class PythonEngine:
@@ -239,9 +242,7 @@ class PythonEngine:
     def encode_column(
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        view = memoryview(data)
-        texts = [bytes(view[begin:end]) for begin, end in pairwise(offsets.tolist())]
-        return self.encode_batch(texts, enabled, threads)
+        return self.encode_batch(_column(data, offsets), enabled, threads)
 
     def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
         located = self.locate(_decoded(text), enabled)

@@ -48,7 +48,8 @@ def _scan(
 ) -> tuple[str | _core.Scan, list[_Step]] | None:
     """The scanner, and the split steps that come before it."""
     name = patterns.scanner_of(splits)
-    if name == "none" and (kept := _kept_at_metaspaces(spec)) is not None:
+    # Without normalizers the scanner's pieces are those that `locate` tells of.
+    if name == "none" and spec.normalizers and (kept := _kept_at_metaspaces(spec)) is not None:
         return _core.metaspace_scan(kept), []
     if name is not None:
         return name, []

@@ -28,7 +28,7 @@ CLASSES = [
 MEMBERS = [
     *"absktéßſKµ日² _-'.+*?(){}|$^#~&]", "a-c", "0-9", "A-Z", "一-龥", "z-a", "--", "&&", "~~",
     "||",     r"\n", r"\-", r"\]", r"\[", r"\\", r"\x41", r"\x{e9}", r"\u0041-\u0043", r"\b", r"\e",
-    "[a]", "[^b]", r"[a&&\w]", r"[\w--a]", *CLASSES[1:],
+    "[a]", "[^b]", "[.]", "[=a=]", "[.-]", r"[a&&\w]", r"[\w--a]", *CLASSES[1:],
     "[:alpha:]", "[:digit:]", "[:space:]", "[:punct:]", "[:word:]", "[:upper:]", "[:lower:]",
     "[:graph:]", "[:print:]",
     "[:^alpha:]", "[:cntrl:]", "[:blank:]", "[:xdigit:]", "[:ascii:]", "[:alnum:]",

@@ -300,7 +300,7 @@ class Reader:
             else:
                 found = _oniguruma_posix(posix[2])
             return ~found if posix[1] else found
-        if posix or self.text[start + 1 : start + 2] in (":", ".", "="):
+        if posix or self.ahead("[:"):
             raise self.unsupported("a class of POSIX", start)
         if folding and self.dialect == "oniguruma":
             raise self.unsupported("a class in a class without regard to case", start)

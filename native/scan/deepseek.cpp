@@ -81,7 +81,7 @@ struct Deepseek {
             if (w.kana_han_categories) break_around(w, w.kana_han);
         }
         const Others others(w, w.line_ends);
-        starts = others.starts;
+        std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         // Letters behind a sign of ASCII that they join: letters of ASCII alone.
         uint64_t joined_before = 0;
         for (size_t i = 1; i <= w.blocks; ++i) {

@@ -106,9 +106,9 @@ struct O200k {
         if (han) remove_han(w);
         if (w.wide_categories & (kMarks | set_of(Lm, Lo)) && !join_marks(w)) return false;
         if (han) add_to_letters(w, w.han);  // where these are no other characters
-        Window::Mask closers = w.line_ends;
-        if (variant.slashes)
-            for (size_t i = 0; i <= w.blocks + 1; ++i) closers[i] |= w.slashes[i];
+        Window::Mask closers;
+        for (size_t i = 0; i <= w.blocks + 1; ++i)
+            closers[i] = w.line_ends[i] | (variant.slashes ? w.slashes[i] : 0);
         const Others others(w, closers);
         std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         if (han) cut_han(w, starts);
