@@ -14,7 +14,7 @@ __all__ = ["Node", "load", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
-_SURROGATE = re.compile(rb"\\u[dD][89abAB-F]")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Node:
@@ -86,7 +86,8 @@ def parse(data: bytes, name: str) -> Node:
     bpe_compat.errors.FormatError: x.json.a: must be a string, not an integer
     """
     try:
-        value = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        # json.loads would let bytes pass that are half a surrogate pair.
+        value = json.loads(data.removeprefix(b"\xef\xbb\xbf").decode())
         if _SURROGATE.search(data):
             _check_strings(value, name)
     except UnicodeDecodeError as error:

@@ -46,18 +46,6 @@ class Spelling:
         spelled = from_characters(string) if self.byte_level else None
         return string.encode() if spelled is None else spelled
 
-    def is_token(self, string: str) -> bool:
-        """Whether a string can stand for a piece of text at all."""
-        return bool(string) and (not self.byte_level or from_characters(string) is not None)
-
-    def byte_of(self, string: str) -> int | None:
-        """The byte of a `<0x41>`, which byte_fallback uses."""
-        if self.byte_level or not self.byte_fallback or len(string) != 6:
-            return None
-        digits = string[3:5]
-        known = string == f"<0x{digits}>" and set(digits) <= set("0123456789ABCDEF")
-        return int(digits, 16) if known else None
-
 
 @dataclass(slots=True)
 class Vocabulary:

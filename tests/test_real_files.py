@@ -57,6 +57,7 @@ def sha256(path: Path) -> str:
 
 JSON_FILES = """
     chatglm falcon gemma3 gpt2 gpt35turbo gptoss llama3 mistral_7b_hf phi2 phi3 roberta deepseek_v3
+    claude clip_hf gpt_neox pgn qwen3 whisper_hf
 """.split()  # noqa: SIM905
 
 

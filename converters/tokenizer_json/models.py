@@ -132,7 +132,7 @@ def _sound_merges(
     ends = [right[prefix_length:] for right in rights] if prefix_length else rights
     made = map(operator.add, lefts, ends)
     inside = all(map(vocab.__contains__, made)) and "" not in lefts and "" not in rights
-    inside = inside and vocab.keys() >= set(lefts) and vocab.keys() >= set(rights)
+    inside = inside and all(map(vocab.__contains__, lefts)) and all(map(vocab.__contains__, rights))
     return list(zip(lefts, rights, strict=True)) if inside else None
 
 
