@@ -41,7 +41,9 @@ MergeList textbook(Words words, size_t merges) {
 void training() {
     std::mt19937 random(4);
     TrainOptions options;
-    for (int byte = 0; byte < 256; ++byte) options.byte_order[byte] = static_cast<uint8_t>(byte);
+    std::array<uint8_t, 256> order;
+    for (int byte = 0; byte < 256; ++byte) order[byte] = static_cast<uint8_t>(byte);
+    const Start start = Start::of_bytes(order);
     options.merges = 40;
     Watch watch;
     for (int round = 0; round < 300; ++round) {
@@ -59,11 +61,26 @@ void training() {
             words.push_back({std::vector<Id>(piece.begin(), piece.end()), counts.count(i)});
         }
         options.tie_break = TieBreak::ids;
-        CHECK(train(counts, options, watch) == textbook(words, options.merges));
+        CHECK(train(counts, start, options, watch) == textbook(words, options.merges));
         for (const TieBreak tie : {TieBreak::bytes, TieBreak::first}) {
             options.tie_break = tie;
-            CHECK(train(counts, options, watch).size() <= options.merges);
+            CHECK(train(counts, start, options, watch).size() <= options.merges);
         }
+    }
+    // Merges large enough for all threads to work on them.
+    CountTable long_words;
+    for (int n = 0; n < 50; ++n) {
+        std::string piece;
+        for (int length = 0; length < 4000; ++length) piece += "abc"[random() % 3];
+        long_words.add(Exact(piece), 1 + random() % 5, static_cast<uint64_t>(n));
+    }
+    const PieceCounts counts(long_words, true);
+    for (const TieBreak tie : {TieBreak::bytes, TieBreak::ids, TieBreak::first}) {
+        options.tie_break = tie;
+        options.threads = 1;
+        const MergeList one = train(counts, start, options, watch);
+        options.threads = 3;
+        CHECK(train(counts, start, options, watch) == one);
     }
     for (const bool by_line : {false, true}) {
         std::vector<std::string> texts;

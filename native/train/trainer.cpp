@@ -44,7 +44,8 @@ Start Start::of_bytes(const std::array<uint8_t, 256>& byte_order) {
 MergeList train(const PieceCounts& pieces, const Start& start, const TrainOptions& options,
                 Watch& watch) {
     uint64_t cells = 1, greatest = 0;
-    const uint64_t width = *std::max_element(start.widths.begin(), start.widths.end());
+    uint64_t width = 1;
+    for (const uint32_t symbol : start.widths) width = std::max<uint64_t>(width, symbol);
     for (size_t i = 0; i < pieces.size(); ++i) {
         cells += (pieces.piece(i).size() + 2) * (start.spell ? width : 1);  // at most
         greatest = std::max(greatest, pieces.count(i));
