@@ -18,7 +18,7 @@ demo: setup
 	$(BIN)/python scripts/demo.py $(DEMO)
 
 test: setup
-	$(BIN)/python -m pytest $(TEST)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TEST)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -16,7 +16,16 @@ from ..progress import Progress, ProgressCallback
 from ..spec import Split, TokenizerSpec
 from ..threads import thread_count
 from ..tokenizer import Tokenizer
-from .alphabets import Affixes, Pairs, SpecialIds, characters_of, continued, cutting_of, laid_out
+from .alphabets import (
+    Affixes,
+    Pairs,
+    SpecialIds,
+    characters_of,
+    collector_paused,
+    continued,
+    cutting_of,
+    laid_out,
+)
 from .control import Forbidden, forbids, seed_merges
 from .counting import Cutting, PieceCounts, checked_specials
 from .sources import Errors
@@ -121,11 +130,12 @@ def train(
         "threads": thread_count(threads),
     }
     merging = _Merging(counts, vocab_size, special_ids, options, progress)
-    if extend is not None:
-        return Tokenizer(merging.from_tokenizer(extend))
-    if alphabet == "characters":
-        return Tokenizer(merging.from_characters(affixes, unknown_token))
-    return Tokenizer(merging.from_bytes(_BYTE_ORDERS[byte_order], seed_tokens))
+    with collector_paused():
+        if extend is not None:
+            return Tokenizer(merging.from_tokenizer(extend))
+        if alphabet == "characters":
+            return Tokenizer(merging.from_characters(affixes, unknown_token))
+        return Tokenizer(merging.from_bytes(_BYTE_ORDERS[byte_order], seed_tokens))
 
 
 @dataclass(frozen=True)
