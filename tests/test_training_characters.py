@@ -38,7 +38,7 @@ def test_the_example_of_the_paper() -> None:
 
 def test_a_separate_end_of_word_is_refused_by_tokenizer_json(tmp_path: Any) -> None:
     tokenizer = trained(PAPER, 5, end_of_word_suffix="</w>", end_of_word="separate")
-    with pytest.raises(bc.errors.UnsupportedError, match="end of a word"):
+    with pytest.raises(bc.errors.UnsupportedError, match="symbol of its own"):
         tokenizer.save(tmp_path / "x")
 
 

@@ -322,8 +322,11 @@ def _blocks(path: Path) -> tuple[bytes, bytes, bytes, bytes]:
             block = unpacker.decompress(data[at + 16 : at + 16 + packed], size + 1)
         except zlib.error as error:
             raise FormatError(f"{path}: is damaged at offset {at}: {error}") from None
-        if len(block) != size or not unpacker.eof:
+        whole = unpacker.eof and not unpacker.unused_data and at + 16 + packed <= len(data)
+        if len(block) != size or not whole:
             raise FormatError(f"{path}: is damaged at offset {at}: not {size} bytes")
         blocks.append(block)
         at += 16 + packed
+    if at != len(data):
+        raise FormatError(f"{path}: goes on at offset {at}, where it should end")
     return blocks[0], blocks[1], blocks[2], blocks[3]
