@@ -83,8 +83,6 @@ class Encoder:
 
     def encode_array(self, text: object, enabled: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
-    def encode_with_offsets(self, text: object, enabled: bytes, characters: bool) -> tuple[list[int], list[tuple[int, int]]]: ...
-
     def encode_column(self, data: object, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], enabled: bytes, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         The same for m texts that lie in one buffer, and the m + 1 offsets of them in it.
@@ -146,9 +144,6 @@ class PieceCounter:
         """
 
     def __len__(self) -> int: ...
-
-    @property
-    def total_bytes(self) -> int: ...
 
     @property
     def forgotten(self) -> int: ...

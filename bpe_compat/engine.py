@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from . import _core, pipeline
 from .errors import FormatError
-from .offsets import Located, Locator, Offsets
+from .offsets import Located, Locator
 from .plan import native_plan
 from .spec import TokenizerSpec, TokenKind
 from .texts import valid
 
-__all__ = ["Engine", "Offsets", "Text", "make_engine"]
+__all__ = ["Engine", "Text", "make_engine"]
 
 Text = str | bytes
 Ids = npt.NDArray[np.uint32]
@@ -52,9 +52,6 @@ class Engine(Protocol):
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
         """The same for m texts that lie in one buffer, at m + 1 offsets."""
-
-    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        """The ids of a text and the characters that each covers."""
 
     def locate(self, text: str, enabled: bytes) -> Located:
         """The ids of a text, the characters that each covers, and its piece."""
@@ -111,9 +108,6 @@ class NativeEngine:
         self.encode_lists = self.core.encode_lists
         self.encode_batch = self.core.encode_batch
         self.encode_column = self.core.encode_column
-
-    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        return self.core.encode_with_offsets(text, enabled, True)
 
     def locate(self, text: str, enabled: bytes) -> Located:
         ids, offsets, words, places = self.core.locate(text, enabled)
@@ -180,10 +174,6 @@ class PreparedEngine:
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
         return self.encode_batch(_column(data, offsets), enabled, threads)
 
-    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        located = self.locate(_decoded(text), enabled)
-        return located.ids, located.offsets
-
     def pieces(self, text: str) -> list[bytes]:
         segments = self.preparation.segments(text)
         return [piece for segment in segments for piece in _pieces(segment, self.scan)]
@@ -243,10 +233,6 @@ class PythonEngine:
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
         return self.encode_batch(_column(data, offsets), enabled, threads)
-
-    def encode_with_offsets(self, text: Text, enabled: bytes) -> tuple[list[int], Offsets]:
-        located = self.locate(_decoded(text), enabled)
-        return located.ids, located.offsets
 
     def pieces(self, text: str, *, normalized: bool = False) -> list[bytes]:
         text = text if normalized else self.normalize(text)

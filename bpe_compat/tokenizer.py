@@ -153,11 +153,11 @@ class Tokenizer(TiktokenMethods):
         ([195, 169, 33], [(0, 1), (0, 1), (1, 2)])
         """
         text = valid(text)
-        ids, offsets = self.engine.encode_with_offsets(text, self._specials.mode(specials))
+        located = self.engine.locate(text, self._specials.mode(specials))
         if unit == "characters":
-            return ids, offsets
+            return located.ids, located.offsets
         if unit == "bytes":
-            return ids, to_byte_offsets(text, offsets)
+            return located.ids, to_byte_offsets(text, located.offsets)
         raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')
 
     def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:

@@ -16,7 +16,7 @@ from ..errors import FormatError
 from ..spec import TokenizerSpec
 from . import added_tokens, tokenizer_config
 from .base import Format, refuse_losses, require, write_files
-from .json_tree import Node, load
+from .json_tree import Node, load, looks_like
 from .tokenizer_json import decoders, models, normalizers, post_processors, pre_tokenizers
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def detect(path: Path) -> bool:
     """Whether this is a folder with a tokenizer.json, or a file that looks like one."""
     if path.is_dir():
         return (path / "tokenizer.json").is_file()
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_HINT.search(head))
+    return looks_like(path, _HINT)
 
 
 def read(

@@ -14,7 +14,7 @@ from ..errors import FormatError
 from ..spec import TokenizerSpec
 from . import tiktoken
 from .base import Format, write_files
-from .json_tree import Node, load
+from .json_tree import Node, load, looks_like
 
 __all__ = ["FORMAT", "read", "write"]
 
@@ -23,11 +23,7 @@ _HINT = re.compile(rb'"bpe_ranks"\s*:\s*"')
 
 def detect(path: Path) -> bool:
     """Whether a file is JSON with ranks in runs."""
-    if path.is_dir():
-        return False
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_HINT.search(head))
+    return looks_like(path, _HINT)
 
 
 def read(

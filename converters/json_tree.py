@@ -10,7 +10,7 @@ from ..errors import FormatError, UnsupportedError
 from ..spec import check_text
 from .base import read_bytes
 
-__all__ = ["Node", "load", "parse"]
+__all__ = ["Node", "load", "looks_like", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
@@ -117,6 +117,15 @@ def _check_strings(value: Any, path: str) -> None:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             _check_strings(item, f"{path}[{index}]")
+
+
+def looks_like(path: Path, hint: re.Pattern[bytes]) -> bool:
+    """Whether a file is a JSON object with this near its begin."""
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(hint.search(head))
 
 
 def load(path: Path) -> Node:

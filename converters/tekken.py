@@ -18,7 +18,7 @@ from ..errors import FormatError, UnsupportedError
 from ..spec import TokenizerSpec, TokenKind
 from . import tiktoken
 from .base import Format, id_limit, write_files
-from .json_tree import Node, load
+from .json_tree import Node, load, looks_like
 
 __all__ = ["FORMAT", "read", "write"]
 
@@ -40,11 +40,7 @@ _HINT = re.compile(rb'"(default_num_special_tokens|token_bytes)"\s*:')
 
 def detect(path: Path) -> bool:
     """Whether a file looks like a tekken.json."""
-    if path.is_dir():
-        return False
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_HINT.search(head))
+    return looks_like(path, _HINT)
 
 
 def read(

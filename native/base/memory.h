@@ -1,8 +1,9 @@
-// Large arrays on huge pages.
+// Large memory on huge pages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -13,8 +14,45 @@
 
 namespace bpe {
 
-// A zeroed array of plain values. From 2 MB on it asks for huge pages before its first use: a table
-// that is probed at random then misses the cache, but not the TLB, and prefetches work.
+// Memory from the system, zeroed, for sizes that are worth a huge page. It begins at one: a request
+// for huge pages fails silently where it does not. Nothing has been touched before the request.
+namespace huge {
+
+inline constexpr size_t kPage = size_t{1} << 21;
+
+constexpr size_t rounded(size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
+
+#if defined(__linux__)
+inline constexpr bool kAvailable = true;
+
+// `bytes` must be rounded.
+inline void* map(size_t bytes) {
+    void* base = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) throw std::bad_alloc();
+    const auto address = reinterpret_cast<uintptr_t>(base);
+    const size_t before = rounded(address) - address;
+    auto* begin = static_cast<char*>(base) + before;
+    if (before) munmap(base, before);
+    if (before < kPage) munmap(begin + bytes, kPage - before);
+    madvise(begin, bytes, MADV_HUGEPAGE);
+    return begin;
+}
+inline void unmap(void* begin, size_t bytes) { munmap(begin, bytes); }
+// The system may take the pages until they are written again.
+inline void lend(void* begin, size_t bytes) { madvise(begin, bytes, MADV_FREE); }
+#else
+inline constexpr bool kAvailable = false;
+
+inline void* map(size_t) { throw std::bad_alloc(); }
+inline void unmap(void*, size_t) {}
+inline void lend(void*, size_t) {}
+#endif
+
+}  // namespace huge
+
+// A zeroed array of plain values. From 2 MB on it stands on huge pages: a table that is probed at
+// random then misses the cache, but not the TLB, and prefetches work.
 template <class T>
 class ZeroedArray {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -23,18 +61,10 @@ public:
     ZeroedArray() = default;
     explicit ZeroedArray(size_t size) : size_(size) {
         if (size == 0) return;
-#if defined(__linux__)
-        if (bytes() >= kHuge) {
-            mapped_ = bytes() + kHuge;
-            base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (base_ == MAP_FAILED) throw std::bad_alloc();
-            const auto start = (reinterpret_cast<uintptr_t>(base_) + kHuge - 1) & ~(kHuge - 1);
-            data_ = reinterpret_cast<T*>(start);
-            madvise(data_, bytes(), MADV_HUGEPAGE);
+        if (is_mapped()) {
+            data_ = static_cast<T*>(huge::map(huge::rounded(bytes())));
             return;
         }
-#endif
         data_ = static_cast<T*>(::operator new(bytes(), std::align_val_t(64)));
         for (size_t i = 0; i < size; ++i) data_[i] = T{};
     }
@@ -44,13 +74,11 @@ public:
         return *this;
     }
     ~ZeroedArray() {
-#if defined(__linux__)
-        if (mapped_) {
-            munmap(base_, mapped_);
-            return;
-        }
-#endif
-        if (data_) ::operator delete(data_, std::align_val_t(64));
+        if (!data_) return;
+        if (is_mapped())
+            huge::unmap(data_, huge::rounded(bytes()));
+        else
+            ::operator delete(data_, std::align_val_t(64));
     }
 
     size_t size() const { return size_; }
@@ -60,20 +88,15 @@ public:
     const T& operator[](size_t i) const { return data_[i]; }
 
 private:
-    static constexpr size_t kHuge = size_t{1} << 21;
-
     size_t bytes() const { return size_ * sizeof(T); }
+    bool is_mapped() const { return huge::kAvailable && bytes() >= huge::kPage; }
     void swap(ZeroedArray& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
-        std::swap(base_, other.base_);
-        std::swap(mapped_, other.mapped_);
     }
 
     T* data_ = nullptr;
     size_t size_ = 0;
-    void* base_ = nullptr;  // of the mapping, if there is one
-    size_t mapped_ = 0;
 };
 
 }  // namespace bpe

@@ -6,10 +6,15 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 namespace bpe {
 
 using Bytes = std::span<const uint8_t>;
+
+inline Bytes as_bytes(std::string_view text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 inline constexpr const char* kUnicodeVersion = "16.0.0";
 

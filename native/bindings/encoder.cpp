@@ -79,17 +79,12 @@ void alone(const Encoder& encoder, Job&& job) {
         [&](size_t, Encoder::Worker& worker, Beat& beat) { job(worker, beat); });
 }
 
-// One text, with or without spans.
-IdBuffer encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled,
-                std::vector<Span>* spans = nullptr) {
+IdBuffer encode(const Encoder& encoder, nb::handle text, const nb::bytes& enabled) {
     const Text bytes(text);
     IdBuffer ids;
     const Bytes mask = bytes_of(enabled);
     alone(encoder, [&](Encoder::Worker& worker, Beat& beat) {
-        if (spans)
-            encoder.encode_with_spans(bytes, mask, worker, beat, ids, *spans);
-        else
-            encoder.encode(bytes, mask, worker, beat, ids);
+        encoder.encode(bytes, mask, worker, beat, ids);
     });
     return ids;
 }
@@ -213,15 +208,6 @@ void bind_encoder(nb::module_& m) {
              [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
                  return id_array(encode(e, text, enabled));
              }, "text"_a, "enabled"_a)
-        .def("encode_with_offsets",
-             [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled, bool characters) {
-                 std::vector<Span> spans;
-                 const IdBuffer ids = encode(e, text, enabled, &spans);
-                 if (characters) to_characters(Text(text), spans);
-                 return nb::make_tuple(to_list(ids, e.ints), pairs_of(spans));
-             }, "text"_a, "enabled"_a, "characters"_a,
-             nb::sig("def encode_with_offsets(self, text: object, enabled: bytes, characters: bool)"
-                     " -> tuple[list[int], list[tuple[int, int]]]"))
         .def("encode_column",
              [](const BoundEncoder& e, nb::handle data, ArrayView<int64_t> offsets,
                 const nb::bytes& enabled, unsigned threads) {

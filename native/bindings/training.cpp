@@ -120,7 +120,6 @@ void bind_training(nb::module_& m) {
                  return counter.last_cut(bytes);
              }, "text"_a, "The last offset where a text may be cut whatever follows it; 0 if none.")
         .def("__len__", [](PieceCounter& counter) { return counter.table().size(); })
-        .def_prop_ro("total_bytes", &PieceCounter::total_bytes)
         .def_prop_ro("forgotten", [](PieceCounter& counter) { return counter.table().forgotten(); })
         .def("pieces",
              [](PieceCounter& counter) {

@@ -79,7 +79,11 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
                 continue;
             }
             ids.resize(out - ids.data());
-            encode_piece(text.subspan(w.begin, w.end - w.begin), worker, ids);
+            const Bytes piece = text.subspan(w.begin, w.end - w.begin);
+            if (w.key.high)
+                encode_short(piece, w.key, w.hash, entry, worker, ids);
+            else
+                encode_long(piece, worker, ids);
             out = ids.reserve(text.size() - w.end + WordCache::kMostIds);
         }
     }
@@ -87,29 +91,43 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
 }
 
 void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
-    WordCache& cache = worker.cache();
-    if (piece.empty() || piece.size() > WordCache::kMostBytes) return merge(piece, worker, ids);
-    const bool is_short = piece.size() <= ShortKey::kMost;
-    const ShortKey key = is_short ? ShortKey::of(piece, 0, piece.size()) : ShortKey{};
-    const uint64_t hash = is_short ? key.hash() : hash_of(piece);
-    const WordCache::Entry* entry = is_short ? cache.find(key, hash) : nullptr;
-    std::span<const Id> known;
-    if (entry && entry->has_ids()) known = {entry->ids, entry->count()};
-    if (!known.empty() || ((entry || !is_short) && cache.find_long(piece, hash, known))) {
-        std::copy(known.begin(), known.end(), ids.reserve(known.size()));
-        return ids.resize(ids.size() + known.size());
-    }
-    const size_t before = ids.size();
-    merge(piece, worker, ids);
-    const std::span<const Id> made(ids.data() + before, ids.size() - before);
-    if (is_short && !entry && !made.empty()) cache.insert(key, hash, made);
-    if (!is_short || made.size() > WordCache::kMostIds) cache.insert_long(piece, hash, made);
+    if (piece.empty() || piece.size() > ShortKey::kMost) return encode_long(piece, worker, ids);
+    const ShortKey key = ShortKey::of(piece, 0, piece.size());
+    const uint64_t hash = key.hash();
+    const WordCache::Entry* entry = worker.cache().find(key, hash);
+    if (entry && entry->has_ids()) return ids.append({entry->ids, entry->count()});
+    encode_short(piece, key, hash, entry, worker, ids);
 }
 
-void Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) const {
-    if (model_->encode_short(piece, ids)) return;
-    model_->encode(piece, worker.merger, worker.symbols);
-    for (const Symbol& symbol : worker.symbols) ids.push_back(symbol.id);
+void Encoder::encode_short(Bytes piece, ShortKey key, uint64_t hash, const WordCache::Entry* entry,
+                           Worker& worker, IdBuffer& ids) const {
+    WordCache& cache = worker.cache();
+    std::span<const Id> known;
+    if (entry && cache.find_long(piece, hash, known)) return ids.append(known);
+    const std::span<const Id> made = merge(piece, worker, ids);
+    if (!entry && !made.empty()) cache.insert(key, hash, made);
+    if (made.size() > WordCache::kMostIds) cache.insert_long(piece, hash, made);
+}
+
+void Encoder::encode_long(Bytes piece, Worker& worker, IdBuffer& ids) const {
+    if (piece.empty() || piece.size() > WordCache::kMostBytes) {
+        merge(piece, worker, ids);
+        return;
+    }
+    WordCache& cache = worker.cache();
+    const uint64_t hash = hash_of(piece);
+    std::span<const Id> known;
+    if (cache.find_long(piece, hash, known)) return ids.append(known);
+    cache.insert_long(piece, hash, merge(piece, worker, ids));
+}
+
+std::span<const Id> Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) const {
+    const size_t before = ids.size();
+    if (!model_->encode_short(piece, ids)) {
+        model_->encode(piece, worker.merger, worker.symbols);
+        for (const Symbol& symbol : worker.symbols) ids.push_back(symbol.id);
+    }
+    return {ids.data() + before, ids.size() - before};
 }
 
 void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
@@ -136,25 +154,6 @@ void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker
         ids.push_back(symbol.id);
         spans.push_back({offset + symbol.start, offset + symbol.end});
     }
-}
-
-void Encoder::encode_with_spans(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
-                                IdBuffer& ids, std::vector<Span>& spans) const {
-    const auto on_text = [&](size_t begin, size_t end) {
-        const Bytes segment = text.subspan(begin, end - begin);
-        for_each_piece(
-            scan_, segment, false,
-            [&](size_t from, size_t to) {
-                const Bytes piece = segment.subspan(from, to - from);
-                encode_piece_with_spans(piece, begin + from, worker, ids, spans);
-            },
-            beat);
-    };
-    for_each_segment(text, enabled, beat, on_text, [&](Match match) {
-        ids.push_back(added_[match.index].id);
-        spans.push_back({match.begin, match.end});
-        beat(match.end - match.begin);
-    });
 }
 
 Encoder::Located Encoder::locate(Bytes text, Enabled enabled, Worker& worker, Beat& beat) const {

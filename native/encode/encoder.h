@@ -75,9 +75,7 @@ public:
     // The same for one piece of a split made elsewhere.
     void encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const;
 
-    // The same with the bytes that each id covers; those of a piece count from `offset`.
-    void encode_with_spans(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
-                           std::vector<Span>& spans) const;
+    // The same with the bytes that each id covers, counted from `offset`.
     void encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,
                                  std::vector<Span>& spans) const;
 
@@ -134,7 +132,12 @@ private:
     void encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
                       IdBuffer& ids) const;
     Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) const;
-    void merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
+    // A short piece that has no entry, or one without ids.
+    void encode_short(Bytes piece, ShortKey key, uint64_t hash, const WordCache::Entry* entry,
+                      Worker& worker, IdBuffer& ids) const;
+    void encode_long(Bytes piece, Worker& worker, IdBuffer& ids) const;
+    // What no cache knows; returns the new ids.
+    std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     std::vector<WordCache::Entry> make_seeds() const;

@@ -10,11 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "../base/memory.h"
 #include "../base/vocab.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace bpe {
 
@@ -41,16 +38,20 @@ public:
         return data_ + size_;
     }
     void resize(size_t size) { size_ = size; }
+    void append(std::span<const Id> ids) {
+        std::copy(ids.begin(), ids.end(), reserve(ids.size()));
+        size_ += ids.size();
+    }
     void push_back(Id id) {
         *reserve(1) = id;
         ++size_;
     }
 
 private:
-    // From here on memory comes from the system in huge pages: writing fresh pages of 4 KB takes
-    // longer than encoding does.
-    static constexpr size_t kMapped = size_t{1} << 20;  // ids
-    static constexpr size_t kHuge = size_t{1} << 21;    // bytes
+    // Ids from which on the memory is mapped: writing fresh pages of 4 KB takes longer than encoding.
+    static constexpr size_t kMapped = size_t{1} << 20;
+
+    bool is_mapped() const { return huge::kAvailable && capacity_ >= kMapped; }
 
     void grow(size_t least) {
         IdBuffer larger;
@@ -62,32 +63,22 @@ private:
     }
 
     void allocate(size_t capacity) {
-        capacity = std::max<size_t>(capacity, 256);
-#if defined(__linux__)
-        if (capacity >= kMapped) {
-            const size_t bytes = (capacity * sizeof(Id) + kHuge - 1) & ~(kHuge - 1);
-            void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (base == MAP_FAILED) throw std::bad_alloc();
-            madvise(base, bytes, MADV_HUGEPAGE);
-            data_ = static_cast<Id*>(base);
+        capacity_ = std::max<size_t>(capacity, 256);
+        if (is_mapped()) {
+            const size_t bytes = huge::rounded(capacity_ * sizeof(Id));
+            data_ = static_cast<Id*>(huge::map(bytes));
             capacity_ = bytes / sizeof(Id);
             return;
         }
-#endif
-        data_ = static_cast<Id*>(std::malloc(capacity * sizeof(Id)));
+        data_ = static_cast<Id*>(std::malloc(capacity_ * sizeof(Id)));
         if (!data_) throw std::bad_alloc();
-        capacity_ = capacity;
     }
 
     void release() {
-#if defined(__linux__)
-        if (capacity_ >= kMapped) {
-            munmap(data_, capacity_ * sizeof(Id));
-            return;
-        }
-#endif
-        std::free(data_);
+        if (is_mapped())
+            huge::unmap(data_, capacity_ * sizeof(Id));
+        else
+            std::free(data_);
     }
 
     void swap(IdBuffer& other) noexcept {
@@ -128,16 +119,12 @@ private:
     friend class IdBuffer;
 
     bool give(IdBuffer& buffer) {
-#if defined(__linux__)
-        if (buffer.capacity_ < kMapped || buffer.capacity_ > kMost) return false;
+        if (!buffer.is_mapped() || buffer.capacity_ > kMost) return false;
         const std::unique_lock lock(lock_, std::try_to_lock);
         if (!lock || kept_.capacity_ >= buffer.capacity_) return false;
-        madvise(buffer.data_, buffer.capacity_ * sizeof(Id), MADV_FREE);
+        huge::lend(buffer.data_, buffer.capacity_ * sizeof(Id));
         kept_.swap(buffer);
         return buffer.data_ == nullptr;
-#else
-        return static_cast<void>(buffer), false;
-#endif
     }
 
     static constexpr size_t kMost = size_t{1} << 28;  // ids: a gigabyte

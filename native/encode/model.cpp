@@ -4,14 +4,6 @@
 #include <cstdio>
 
 namespace bpe {
-namespace {
-
-Bytes as_bytes(const std::string& text) {
-    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
-}  // namespace
-
 MissingByte::MissingByte(uint8_t byte)
     : std::invalid_argument([byte] {
           char text[160];

@@ -5,10 +5,6 @@
 namespace bpe::normalize {
 namespace {
 
-Bytes bytes_of(const std::string& text) {
-    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 Bytes stripped(Bytes text, bool left, bool right) {
     size_t begin = 0, end = text.size();
     while (left && begin < end) {
@@ -78,13 +74,13 @@ void apply_step(const Step& step, Bytes text, std::vector<uint8_t>& out) {
         case Kind::strip: return append(stripped(text, step.left, step.right), out);
         case Kind::strip_accents: return strip_accents(text, out);
         case Kind::prepend:
-            if (!text.empty()) append(bytes_of(step.content), out);
+            if (!text.empty()) append(as_bytes(step.content), out);
             return append(text, out);
         case Kind::replace:
-            if (step.regex) return replace_matches(text, *step.regex, bytes_of(step.content), out);
+            if (step.regex) return replace_matches(text, *step.regex, as_bytes(step.content), out);
             if (step.pattern.size() == 1)
-                return replace_byte(text, step.pattern[0], bytes_of(step.content), out);
-            return replace_text(text, bytes_of(step.pattern), bytes_of(step.content), out);
+                return replace_byte(text, step.pattern[0], as_bytes(step.content), out);
+            return replace_text(text, as_bytes(step.pattern), as_bytes(step.content), out);
     }
 }
 

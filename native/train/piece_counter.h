@@ -38,7 +38,6 @@ public:
 
     // All that was counted, in one table.
     const CountTable& table();
-    uint64_t total_bytes() const { return total_bytes_; }
 
 private:
     struct Part {

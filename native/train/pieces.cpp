@@ -24,8 +24,7 @@ PieceCounts::PieceCounts(const CountTable& table, bool in_order) {
     });
     std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.order < b.order; });
     for (const Found& found : all) {
-        const auto* bytes = reinterpret_cast<const uint8_t*>(found.piece.data());
-        pieces_.push_back({bytes, found.piece.size()});
+        pieces_.push_back(as_bytes(found.piece));
         counts_.push_back(found.count);
     }
 }

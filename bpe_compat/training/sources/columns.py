@@ -50,10 +50,9 @@ def _tables(dataset: Any) -> Iterator[Any]:
 
 def read_arrow(data: Any, reading: Reading, name: str, row: int = 0) -> Iterator[Batch]:
     """The documents of Arrow data, whose first row has the number `row`."""
-    if hasattr(data, "column_names") or hasattr(data, "schema"):
+    if hasattr(data, "schema"):
         names = data.schema.names
-        if reading.text_column not in names:
-            reading.cell(dict.fromkeys(names), name)
+        reading.check_columns(names, name)
         data = data.column(names.index(reading.text_column))
     for array in getattr(data, "chunks", [data]):
         if len(array):

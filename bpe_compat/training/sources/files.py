@@ -181,8 +181,6 @@ def _parquet(path: Path, reading: Reading) -> Iterator[Batch]:
         if os.fstat(file.fileno()).st_size == 0:
             raise FormatError(f"{path}: is empty, not a Parquet file")
         table = parquet.ParquetFile(file)
-        names = table.schema_arrow.names
-        if reading.text_column not in names:
-            reading.cell(dict.fromkeys(names), str(path))
+        reading.check_columns(table.schema_arrow.names, str(path))
         for batch in table.iter_batches(batch_size=4096, columns=[reading.text_column]):
             yield from read_arrow(batch, reading, str(path))

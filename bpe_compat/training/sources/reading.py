@@ -1,6 +1,6 @@
 """What all readers of sources share: how to read, and what they hand on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,12 +47,16 @@ class Reading:
 
     def cell(self, row: Mapping[str, Any], name: str) -> Any:
         """The text column of a row."""
-        if self.text_column in row:
-            return row[self.text_column]
-        raise FormatError(
-            f"{name} has no column {self.text_column!r} but {', '.join(map(str, row))}; "
-            "pass text_column="
-        )
+        self.check_columns(row, name)
+        return row[self.text_column]
+
+    def check_columns(self, columns: Collection[str], name: str) -> None:
+        """Raises `FormatError` if the text column is not among these."""
+        if self.text_column not in columns:
+            raise FormatError(
+                f"{name} has no column {self.text_column!r} but {', '.join(map(str, columns))}; "
+                "pass text_column="
+            )
 
     def accepts(self, texts: list[bytes]) -> bool:
         """Whether all these texts may be taken as they are."""
