@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from ..errors import FormatError, LossyConversionError, UnsupportedError
 from ..spec import TokenizerSpec, check_text
 
 __all__ = [
     "Format",
+    "Part",
     "Reader",
     "Writer",
     "checked_special_tokens",
@@ -87,17 +88,22 @@ def refuse_losses(format: str, losses: list[str], *, allow_loss: bool) -> None:
         raise LossyConversionError(format, losses)
 
 
-def plain_losses(spec: TokenizerSpec) -> list[str]:
-    """What formats lack that hold tokens and a split, and nothing else."""
-    found = {
-        "the normalizers " + ", ".join(step.kind for step in spec.normalizers): spec.normalizers,
-        "the template around a text": spec.template,
-        "a space in front of the text": spec.prefix_space,
-        "an unknown token": spec.unknown is not None,
-        "a prefix or suffix of tokens": spec.prefix or spec.suffix,
-        "the decoder " + ", ".join(step.kind for step in spec.decoder): spec.decoder,
+Part = Literal["normalizers", "template", "prefix_space", "unknown", "affixes", "decoder"]
+
+
+def plain_losses(spec: TokenizerSpec, *held: Part) -> list[str]:
+    """What formats lack that hold tokens and a split, and of the rest these parts alone."""
+    normalizers = ", ".join(step.kind for step in spec.normalizers)
+    decoder = ", ".join(step.kind for step in spec.decoder)
+    found: dict[Part, tuple[str, Any]] = {
+        "normalizers": (f"the normalizers {normalizers}", spec.normalizers),
+        "template": ("the template around a text", spec.template),
+        "prefix_space": ("a space in front of the text", spec.prefix_space),
+        "unknown": ("an unknown token", spec.unknown is not None),
+        "affixes": ("a prefix or suffix of tokens", spec.prefix or spec.suffix),
+        "decoder": (f"the decoder {decoder}", spec.decoder),
     }
-    return [loss for loss, there in found.items() if there]
+    return [loss for part, (loss, there) in found.items() if there and part not in held]
 
 
 def flag_losses(spec: TokenizerSpec) -> list[str]:

@@ -14,9 +14,9 @@ from .. import charsmap
 from ..dialects import escape
 from ..errors import FormatError, UnsupportedError
 from ..spec import AddedToken, DecoderStep, Normalizer, Split, TokenizerSpec, TokenKind
-from .base import flag_losses, plain_losses
+from .base import Part, flag_losses, plain_losses
 from .scores import Merges, canonical, merges_of_scores, unmade
-from .vocabulary import spelling_losses, spellings
+from .vocabulary import is_utf8, spelling_losses, spellings
 
 __all__ = [
     "BYTE",
@@ -241,10 +241,12 @@ def settings_of(spec: TokenizerSpec) -> tuple[bool, bool, bytes] | None:
     return None
 
 
-def losses(spec: TokenizerSpec, *, user_added: bool = False) -> list[str]:
-    """What pieces, scores and types cannot hold of a spec."""
+def losses(
+    spec: TokenizerSpec, *, user_added: bool = False, template_held: bool = False
+) -> list[str]:
+    """What pieces, scores and types cannot hold of a spec, a template apart if that is held."""
     if spec.byte_level:
-        broken = sum(len(t) > 1 and not _is_utf8(t) for t in spec.normal_ids())
+        broken = sum(len(t) > 1 and not is_utf8(t) for t in spec.normal_ids())
         raise UnsupportedError(
             "SentencePiece merges characters, and these tokens are bytes: "
             f"{broken} tokens are not valid UTF-8"
@@ -252,8 +254,8 @@ def losses(spec: TokenizerSpec, *, user_added: bool = False) -> list[str]:
     if spec.unknown is None or TokenKind.UNUSED in spec.kinds:
         what = "without an unknown token" if spec.unknown is None else "with ids that nobody owns"
         raise UnsupportedError(f"a SentencePiece model {what} is not possible")
-    held = ("an unknown token", "the decoder ", "the normalizers ")
-    found = [loss for loss in plain_losses(spec) if not loss.startswith(held)]
+    held: tuple[Part, ...] = ("template",) if template_held else ()
+    found = plain_losses(spec, "unknown", "decoder", "normalizers", *held)
     settings = settings_of(spec)
     if settings is None:
         found.append("normalizers other than SentencePiece's")
@@ -281,14 +283,6 @@ def losses(spec: TokenizerSpec, *, user_added: bool = False) -> list[str]:
 
 
 _LISTED = (TokenKind.CONTROL, TokenKind.UNKNOWN)
-
-
-def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _user_defined(spec: TokenizerSpec) -> list[str] | None:

@@ -163,8 +163,7 @@ def losses(spec: TokenizerSpec) -> list[str]:
         "a split other than at spaces and line ends": spec.splits != SPLITS,
         "a decoder other than of the suffix": spec.decoder != _DECODER,
     }
-    held = ("an unknown token", "a prefix or suffix of tokens", "the decoder ")
-    found = [loss for loss in plain_losses(spec) if not loss.startswith(held)]
+    found = plain_losses(spec, "unknown", "affixes", "decoder")
     found += [loss for loss, there in foreign.items() if there]
     added = {token.id for token in spec.added_tokens} | {spec.unknown}
     odd = (TokenKind.NORMAL, TokenKind.UNUSED)

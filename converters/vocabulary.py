@@ -22,6 +22,7 @@ __all__ = [
     "Vocabulary",
     "assemble",
     "check_ids",
+    "is_utf8",
     "spelling_losses",
     "spellings",
 ]
@@ -218,12 +219,13 @@ def spelling_losses(spec: TokenizerSpec) -> list[str]:
                 f"bytes, so that it is decoded as {decoded!r}"
             )
     if not spec.byte_level:
-        broken = next((token for token in spec.normal_ids() if not _is_utf8(token)), None)
+        broken = next((token for token in spec.normal_ids() if not is_utf8(token)), None)
         found += [f"the token {broken!r}: it is not UTF-8"] if broken is not None else []
     return found
 
 
-def _is_utf8(token: bytes) -> bool:
+def is_utf8(token: bytes) -> bool:
+    """Whether a token is whole characters."""
     try:
         token.decode()
     except UnicodeDecodeError:

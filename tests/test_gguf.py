@@ -122,6 +122,15 @@ def test_pieces_with_scores(tmp_path: Path) -> None:
         bare.save(tmp_path / "m", format="sentencepiece")
 
 
+def test_merges_that_scores_cannot_give_are_a_loss_beside_a_template_too(tmp_path: Path) -> None:
+    spec = read(llama_values(), tmp_path).spec
+    assert spec.template is not None
+    for template in (spec.template, None):
+        poorer = replace(spec, merges=spec.merges[:1], template=template)
+        with pytest.raises(LossyConversionError, match="the merges of"):
+            bc.converters.write(poorer, tmp_path / "x", format="gguf")
+
+
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [

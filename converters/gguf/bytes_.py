@@ -76,7 +76,7 @@ def read_merges(fields: Fields, vocab: dict[str, int]) -> list[Pair]:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the metadata cannot hold of a spec."""
-    found = [loss for loss in plain_losses(spec) if not loss.startswith("the template")]
+    found = plain_losses(spec, "template")
     found += template_losses(spec) + losses_of_merges(spec)
     ignore_merges = merges_of(spec).ignore_merges
     if name_of(spec.splits, ignore_merges=ignore_merges) is None:

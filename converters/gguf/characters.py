@@ -70,10 +70,7 @@ def read_listed(fields: Fields) -> TokenizerSpec:
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the metadata of "llama" cannot hold of a spec."""
-    found = [
-        loss for loss in pieces.losses(spec, user_added=True) if not loss.startswith("the template")
-    ]
-    found += template_losses(spec)
+    found = pieces.losses(spec, user_added=True, template_held=True) + template_losses(spec)
     settings = pieces.settings_of(spec)
     if settings and (settings[1] or settings[2]):
         found.append("normalization rules, or spaces that are tidied away")
