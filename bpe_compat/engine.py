@@ -236,7 +236,7 @@ class PythonEngine:
 
     def pieces(self, text: str, *, normalized: bool = False) -> list[bytes]:
         text = text if normalized else self.normalize(text)
-        return [_to_bytes(piece) for piece, _, _ in self.split(self._prepared(text))]
+        return [pipeline.to_bytes(piece) for piece, _, _ in self.split(self._prepared(text))]
 
     def _prepared(self, text: str) -> str:
         add = self.spec.prefix_space and text and not text.startswith(" ")
@@ -260,10 +260,6 @@ class PythonEngine:
             (data[begin:end].decode(), token)
             for begin, end, token in self.core.cut(data, enabled, normalized)
         ]
-
-
-def _to_bytes(piece: str) -> bytes:
-    return piece.encode("utf-8", "surrogateescape")
 
 
 def _decoded(text: Text) -> str:

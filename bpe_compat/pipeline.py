@@ -14,7 +14,7 @@ from . import charsmap, dialects
 from .bytelevel import from_characters, to_characters
 from .spec import Behavior, Normalizer, Split
 
-__all__ = ["Piece", "byte_splitter", "normalizer", "splitter"]
+__all__ = ["Piece", "byte_splitter", "normalizer", "splitter", "to_bytes"]
 
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
@@ -97,6 +97,11 @@ def byte_splitter(splits: tuple[Split, ...]) -> Callable[[str], list[tuple[int, 
     return ranges
 
 
+def to_bytes(piece: str) -> bytes:
+    """The bytes of a piece, which are surrogate escapes in it where they are no UTF-8."""
+    return piece.encode("utf-8", "surrogateescape")
+
+
 _Step = Callable[[str], list[tuple[int, int]]]
 
 
@@ -106,12 +111,12 @@ def _split_bytes(piece: Piece, steps: list[_Step]) -> Iterator[Piece]:
     The pieces are handed on as strings of surrogate escapes where they are no UTF-8.
     """
     text, start, _ = piece
-    spelled = to_characters(text.encode())
+    spelled = to_characters(to_bytes(text))
     parts = [(0, len(spelled))]
     for step in steps:
         parts = [(a + x, a + y) for a, b in parts for x, y in step(spelled[a:b])]
     # The character that each byte belongs to.
-    character = [i for i, c in enumerate(text) for _ in range(len(c.encode()))]
+    character = [i for i, c in enumerate(text) for _ in range(len(to_bytes(c)))]
     for a, b in parts:
         part = from_characters(spelled[a:b]) or b""
         yield (

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import bpe_compat as bc
+from bpe_compat.spec import Split
 
 TEXTS = ["the cat sat", "on the mat\n", "", "naïve 中文 déjà vu", "the cat ran\r\n"]
 pa = pytest.importorskip("pyarrow")
@@ -174,3 +175,9 @@ def test_bytes_that_are_no_utf8(pattern: str, tmp_path: Path) -> None:
         assert counted(source, pattern=pattern, errors="bytes") == raw
     with pytest.raises(ValueError, match="errors must be one of"):
         counted(path, errors="ignore")
+
+
+def test_bytes_that_are_no_utf8_before_a_split_that_sees_bytes() -> None:
+    mapped = Split("Ġ", "isolated", mapped=True)
+    counts = counted([BAD], pattern=mapped, errors="bytes")
+    assert counts == [(b"a", 1), (b" ", 3), (b"caf\xe9", 1), (b"\xff\xfe", 1), (b"b", 1)]

@@ -292,7 +292,7 @@ class _PythonCounter:
                 for unit in self._unit.findall(part):
                     for piece, _, _ in self._split(unit):
                         counts[piece] = counts.get(piece, 0) + 1
-        pieces = [piece.encode("utf-8", "surrogateescape") for piece in counts]
+        pieces = list(map(pipeline.to_bytes, counts))
         ends: npt.NDArray[np.int64] = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
         counter.add_pieces(b"".join(pieces), ends, np.array(list(counts.values()), np.uint64))
 
