@@ -105,14 +105,14 @@ def _oniguruma_posix(name: str) -> Mask:
 
 def changes_length(members: Mask) -> bool:
     """Whether a member folds to more than one character, such as ß to ss."""
-    return any(members[ord(c)] for c in _LONG_FOLDINGS)
+    return any(members[ord(c)] for c in _long_foldings())
 
 
 @functools.cache
 def long_folding_starts() -> frozenset[tuple[int, int]]:
     """The first two characters of what one character folds to, each the least of its cases."""
     return frozenset(
-        (_least_case(c.casefold()[0]), _least_case(c.casefold()[1])) for c in _LONG_FOLDINGS
+        (_least_case(c.casefold()[0]), _least_case(c.casefold()[1])) for c in _long_foldings()
     )
 
 
@@ -120,7 +120,10 @@ def _least_case(character: str) -> int:
     return codepoints.set_of(codepoints.fold(codepoints.of(character)))[0]
 
 
-_LONG_FOLDINGS = "".join(c for c in map(chr, range(0x10000)) if len(c.casefold()) > 1)
+@functools.cache
+def _long_foldings() -> str:
+    """Characters that fold to several."""
+    return "".join(c for c in map(chr, range(0x10000)) if len(c.casefold()) > 1)
 
 
 class Reader:

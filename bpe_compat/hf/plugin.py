@@ -44,7 +44,8 @@ class BPECompatTokenizer(Loading, Calls):
     def __init__(self, tokenizer_file: str | os.PathLike[str] | None = None, **kwargs: Any) -> None:
         spec = _spec_of(tokenizer_file, kwargs.pop("tokenizer_object", None))
         prefix_space = kwargs.get("add_prefix_space")
-        if prefix_space is not None and converters.huggingface.takes_prefix_space(spec):
+        changes = prefix_space is not None and bool(prefix_space) != spec.prefix_space
+        if changes and converters.huggingface.takes_prefix_space(spec):
             spec = replace(spec, prefix_space=bool(prefix_space))
         # transformers asks for the vocabulary while its own __init__ runs: it must be there first.
         self._set_vocabulary(Vocabulary(Tokenizer(spec)))
@@ -221,14 +222,12 @@ class BPECompatTokenizer(Loading, Calls):
             items += [TemplateItem(eos, type_id)] if self._add_eos_token else []
             pair += items
             single = single or items
-        metadata = {
-            **self._vocabulary.spec.metadata,
-            "trim_offsets": False,
-            "typed_overflow": False,
-        }
+        old = self._vocabulary.spec
+        metadata = {**old.metadata, "trim_offsets": False, "typed_overflow": False}
         template = Template(tuple(single), tuple(pair))
-        spec = replace(self._vocabulary.spec, template=template, metadata=metadata)
-        self._set_vocabulary(Vocabulary(Tokenizer(spec)))
+        if (template, metadata) != (old.template, old.metadata):
+            spec = replace(old, template=template, metadata=metadata)
+            self._set_vocabulary(Vocabulary(Tokenizer(spec)))
 
     # Decoding
 

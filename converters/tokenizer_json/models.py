@@ -141,12 +141,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def write(spec: TokenizerSpec) -> dict[str, Any]:
-    """The section for a spec. Raises `UnsupportedError` for what the format has no room for."""
-    if spec.suffix_apart:
-        raise UnsupportedError(
-            f"the end of a word {spec.suffix!r} is a symbol of its own; in a tokenizer.json it is "
-            "part of the last character (end_of_word='attached')"
-        )
+    """The section for a spec."""
     recovered = merges_of(spec)
     spelled = spellings(spec)
     outside = _outside_vocab(spec)

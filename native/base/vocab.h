@@ -26,11 +26,9 @@ public:
         const size_t begin = i ? static_cast<size_t>(ends_[i - 1]) : 0;
         return {blob_.data() + begin, static_cast<size_t>(ends_[i]) - begin};
     }
-    void push_back(Bytes bytes) { append(bytes, {}); }
-    // Adds the concatenation of two strings that do not lie in this object.
-    void append(Bytes left, Bytes right) {
-        blob_.insert(blob_.end(), left.begin(), left.end());
-        blob_.insert(blob_.end(), right.begin(), right.end());
+    // Adds a string that does not lie in this object.
+    void push_back(Bytes bytes) {
+        blob_.insert(blob_.end(), bytes.begin(), bytes.end());
         ends_.push_back(static_cast<int64_t>(blob_.size()));
     }
 

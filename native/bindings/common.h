@@ -180,6 +180,19 @@ private:
     Texts texts_;
 };
 
+// The strings of a buffer that end at these offsets, the first of which starts at `begin`.
+inline std::vector<Bytes> column_of(Bytes data, std::span<const int64_t> ends, int64_t begin) {
+    std::vector<Bytes> strings;
+    strings.reserve(ends.size());
+    for (const int64_t end : ends) {
+        if (begin < 0 || end < begin || static_cast<size_t>(end) > data.size())
+            throw std::invalid_argument("the offsets do not fit the buffer");
+        strings.push_back(data.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+        begin = end;
+    }
+    return strings;
+}
+
 // Answers Ctrl-C and reports progress, at most twenty times a second. For calls without the GIL.
 class PythonWatch : public Watch {
 public:

@@ -99,16 +99,9 @@ Array<Id> id_array(IdBuffer&& ids) {
 Encoder::Batch encode_column(const Encoder& encoder, nb::handle data, ArrayView<int64_t> offsets,
                              const nb::bytes& enabled, unsigned threads) {
     const Text buffer(data);
-    const Bytes bytes = buffer;
-    const auto ends = span_of(offsets);
+    const auto all = span_of(offsets);
     std::vector<Bytes> texts;
-    texts.reserve(ends.size());
-    for (size_t i = 1; i < ends.size(); ++i) {
-        if (ends[i - 1] < 0 || ends[i] < ends[i - 1] || static_cast<size_t>(ends[i]) > bytes.size())
-            throw nb::value_error("offsets must rise from 0 to the size of the data");
-        texts.push_back(bytes.subspan(static_cast<size_t>(ends[i - 1]),
-                                      static_cast<size_t>(ends[i] - ends[i - 1])));
-    }
+    if (!all.empty()) texts = column_of(buffer, all.subspan(1), all[0]);
     PythonWatch watch{nb::none()};
     const Bytes mask = bytes_of(enabled);
     const nb::gil_scoped_release released;
@@ -183,8 +176,8 @@ std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb:
     const Bytes mask = bytes_of(enabled);
     std::vector<std::tuple<size_t, size_t, int64_t>> segments;
     alone(encoder, [&](Encoder::Worker&, Beat& beat) {
-        Encoder::cut(
-            encoder.pass(normalized), bytes, mask, beat,
+        encoder.pass(normalized).cut(
+            bytes, mask, beat,
             [&](size_t begin, size_t end) { segments.emplace_back(begin, end, -1); },
             [&](Match match) { segments.emplace_back(match.begin, match.end, match.index); });
     });

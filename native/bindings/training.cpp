@@ -21,19 +21,6 @@ TieBreak tie_break_of(std::string_view name) {
     throw std::invalid_argument("tie_break must be 'bytes', 'ids' or 'first'");
 }
 
-// The strings of a buffer that end at these offsets, the first of which starts at `begin`.
-std::vector<Bytes> column_of(Bytes data, std::span<const int64_t> ends, int64_t begin) {
-    std::vector<Bytes> strings;
-    strings.reserve(ends.size());
-    for (const int64_t end : ends) {
-        if (begin < 0 || end < begin || static_cast<size_t>(end) > data.size())
-            throw std::invalid_argument("the offsets do not fit the buffer");
-        strings.push_back(data.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
-        begin = end;
-    }
-    return strings;
-}
-
 // Checks that every merge done first speaks of ids that there are by then.
 void check_first(const TrainOptions& options, size_t symbols) {
     for (size_t i = 0; i < options.first.size(); ++i)
@@ -64,11 +51,15 @@ Start start_of(const Encoder& encoder) {
         start.widths.push_back(static_cast<uint32_t>(std::max<size_t>(model.token(id).size(), 1)));
     }
     start.prefix = model.options().prefix;
-    const auto worker = std::make_shared<Encoder::Worker>(encoder);
-    start.spell = [&encoder, worker](Bytes piece, std::vector<Id>& ids) {
+    struct Scratch {
+        Encoder::Worker worker;
         IdBuffer made;
-        encoder.encode_piece(piece, *worker, made);
-        ids.assign(made.data(), made.data() + made.size());
+    };
+    const auto scratch = std::make_shared<Scratch>(Encoder::Worker(encoder), IdBuffer());
+    start.spell = [&encoder, scratch](Bytes piece, std::vector<Id>& ids) {
+        scratch->made.resize(0);
+        encoder.encode_piece(piece, scratch->worker, scratch->made);
+        ids.assign(scratch->made.data(), scratch->made.data() + scratch->made.size());
     };
     return start;
 }

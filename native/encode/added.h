@@ -62,6 +62,19 @@ public:
         }
     }
 
+    // Cuts a text at its matches: `on_text(begin, end)` and `on_token(match)` in order.
+    template <class OnText, class OnToken>
+    void cut(Bytes text, std::span<const uint8_t> enabled, Beat& beat, OnText&& on_text,
+             OnToken&& on_token) const {
+        size_t from = 0;
+        for_each_match(text, enabled, beat, [&](Match match) {
+            if (from < match.begin) on_text(from, match.begin);
+            on_token(match);
+            from = match.end;
+        });
+        if (from < text.size()) on_text(from, text.size());
+    }
+
 private:
     struct Node {
         uint32_t first_edge = 0, edges = 0;

@@ -133,13 +133,12 @@ std::span<const Id> Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) c
 void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
     const auto on_text = [&](size_t begin, size_t end) {
         const Bytes segment = text.subspan(begin, end - begin);
-        size_t ends[kScanCapacity];
-        for (size_t at = 0; at < segment.size();) {
-            const size_t from = at;
-            const size_t count = scan_(segment, at, false, ends);
-            encode_words(segment, from, {ends, count}, worker, ids);
-            beat(at - from);
-        }
+        for_each_batch(
+            scan_, segment, false,
+            [&](size_t from, std::span<const size_t> ends) {
+                encode_words(segment, from, ends, worker, ids);
+            },
+            beat);
     };
     for_each_segment(text, enabled, beat, on_text, [&](Match match) {
         ids.push_back(added_[match.index].id);

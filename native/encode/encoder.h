@@ -53,17 +53,20 @@ public:
     class Worker {
     public:
         explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
-            : merger(encoder.model_->table(), beat), encoder_(encoder), cache_(encoder.borrow()) {}
+            : merger(encoder.model_->table(), beat), encoder_(encoder) {}
         ~Worker() {
             if (cache_) encoder_.give_back(std::move(cache_));
         }
         Worker(Worker&&) = default;
 
-        WordCache& cache() { return *cache_; }
+        // Borrowed when it is first asked for: not all work looks at it.
+        WordCache& cache() {
+            if (!cache_) cache_ = encoder_.borrow();
+            return *cache_;
+        }
 
         Merger merger;
         std::vector<Symbol> symbols;
-        std::vector<Id> ids;
 
     private:
         const Encoder& encoder_;
@@ -101,24 +104,12 @@ public:
     void for_each_segment(Bytes text, Enabled enabled, Beat& beat, OnText&& on_text,
                           OnToken&& on_token) const {
         const auto second_pass = [&](size_t begin, size_t end) {
-            cut(normalized_, text.subspan(begin, end - begin), enabled, beat,
+            normalized_.cut(
+                text.subspan(begin, end - begin), enabled, beat,
                 [&](size_t b, size_t e) { on_text(begin + b, begin + e); },
                 [&](Match m) { on_token(Match{begin + m.begin, begin + m.end, m.index}); });
         };
-        cut(raw_, text, enabled, beat, second_pass, on_token);
-    }
-
-    // One pass of it.
-    template <class OnText, class OnToken>
-    static void cut(const AddedTokens& pass, Bytes text, Enabled enabled, Beat& beat,
-                    OnText&& on_text, OnToken&& on_token) {
-        size_t from = 0;
-        pass.for_each_match(text, enabled, beat, [&](Match match) {
-            if (from < match.begin) on_text(from, match.begin);
-            on_token(match);
-            from = match.end;
-        });
-        if (from < text.size()) on_text(from, text.size());
+        raw_.cut(text, enabled, beat, second_pass, on_token);
     }
 
     // Throws BadId for an id that nobody owns.

@@ -97,11 +97,6 @@ private:
 // The system may take its pages back at any time.
 class IdBuffer::Pool : public std::enable_shared_from_this<Pool> {
 public:
-    ~Pool() {
-        if (kept_.data_) kept_.release();
-        kept_.data_ = nullptr;
-    }
-
     // An empty buffer with room for so many ids, whose memory will come back here.
     IdBuffer take(size_t capacity) {
         IdBuffer buffer;

@@ -6,13 +6,13 @@ void Preparation::prepare(const Encoder& encoder, Bytes text, Enabled enabled, B
                           Prepared& out) const {
     std::vector<uint8_t> rewritten, spare;
     const auto on_token = [&](Match match) { out.items.push_back(match.index); };
-    Encoder::cut(
-        encoder.pass(false), text, enabled, beat,
+    encoder.pass(false).cut(
+        text, enabled, beat,
         [&](size_t begin, size_t end) {
             normalizer_.apply(text.subspan(begin, end - begin), rewritten, spare);
             const Bytes part(rewritten);
-            Encoder::cut(
-                encoder.pass(true), part, enabled, beat,
+            encoder.pass(true).cut(
+                part, enabled, beat,
                 [&](size_t from, size_t to) { segment(part.subspan(from, to - from), out); },
                 on_token);
         },

@@ -25,7 +25,6 @@ class Normalizer {
 public:
     explicit Normalizer(std::vector<Step> steps) : steps_(std::move(steps)) {}
 
-    bool empty() const { return steps_.empty(); }
     // Replaces `out` by the rewritten text, which must be UTF-8; `spare` is used on the way.
     void apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const;
 

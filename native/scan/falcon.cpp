@@ -130,7 +130,7 @@ private:
 }  // namespace
 
 size_t falcon(Bytes text, size_t& at, bool by_line, size_t* ends) {
-    return scan_by_piece<Falcon>(text, at, by_line, ends);
+    return scan_by_piece(text, at, by_line, ends, Falcon::piece_end);
 }
 
 }  // namespace bpe::scan

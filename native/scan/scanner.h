@@ -57,27 +57,50 @@ std::span<const Scanner> scanners();
 // The scanner of this name; throws std::invalid_argument if there is none.
 const Scanner& scanner(std::string_view name);
 
-// Calls `sink(begin, end)` with the byte offsets of every piece of the text, in order, and
-// `progress(bytes)` now and then with the bytes gone through since the last call.
-template <class Sink, class Progress>
-void for_each_piece(const Scan& scan, Bytes text, bool by_line, Sink&& sink, Progress&& progress) {
-    size_t ends[kScanCapacity];
-    size_t at = 0, begin = 0;
-    while (at < text.size()) {
-        const size_t from = at;
-        const size_t count = scan(text, at, by_line, ends);
-        for (size_t i = 0; i < count; ++i) {
-            sink(begin, ends[i]);
-            begin = ends[i];
-        }
-        progress(at - from);
-    }
-}
-
 // The end of the line at an offset, its \n included.
 inline size_t line_end(Bytes text, size_t at) {
     const void* newline = std::memchr(text.data() + at, '\n', text.size() - at);
     return newline ? static_cast<const uint8_t*>(newline) - text.data() + 1 : text.size();
+}
+
+// The scan function of a rule that finds pieces one by one: `piece_end(text, at)`.
+template <class PieceEnd>
+size_t scan_by_piece(Bytes text, size_t& at, bool by_line, size_t* ends, PieceEnd&& piece_end) {
+    size_t count = 0, unit_end = by_line ? at : text.size();
+    while (at < text.size() && count < kScanCapacity - 1) {
+        if (at >= unit_end) unit_end = line_end(text, at);
+        ends[count++] = at = piece_end(text.first(unit_end), at);
+    }
+    return count;
+}
+
+// Calls `sink(begin, ends)` for every batch of pieces, in order: they follow each other from `begin`
+// on. `progress(bytes)` is told the bytes gone through since the last call.
+template <class Sink, class Progress>
+void for_each_batch(const Scan& scan, Bytes text, bool by_line, Sink&& sink,
+                    Progress&& progress) {
+    size_t ends[kScanCapacity];
+    for (size_t at = 0; at < text.size();) {
+        const size_t begin = at;
+        const size_t count = scan(text, at, by_line, ends);
+        sink(begin, std::span<const size_t>(ends, count));
+        progress(at - begin);
+    }
+}
+
+// Calls `sink(begin, end)` with the byte offsets of every piece of the text, in order.
+template <class Sink, class Progress>
+void for_each_piece(const Scan& scan, Bytes text, bool by_line, Sink&& sink,
+                    Progress&& progress) {
+    for_each_batch(
+        scan, text, by_line,
+        [&](size_t begin, std::span<const size_t> ends) {
+            for (const size_t end : ends) {
+                sink(begin, end);
+                begin = end;
+            }
+        },
+        progress);
 }
 
 }  // namespace bpe

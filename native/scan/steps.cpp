@@ -37,12 +37,8 @@ public:
     }
 
     size_t scan(Bytes text, size_t& at, bool by_line, size_t* ends) const override {
-        size_t count = 0;
-        while (at < text.size() && count + 1 < kScanCapacity) {
-            const size_t limit = by_line ? line_end(text, at) : text.size();
-            ends[count++] = at = piece_end(text.first(limit), at);
-        }
-        return count;
+        return scan_by_piece(text, at, by_line, ends,
+                             [this](Bytes unit, size_t begin) { return piece_end(unit, begin); });
     }
 
 private:

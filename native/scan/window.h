@@ -49,8 +49,6 @@ struct Window {
         return (spaces[i] | breaks[i]) >> 1 | (spaces[i + 1] | breaks[i + 1]) << 63;
     }
     uint64_t others(size_t i) const { return ~(letters[i] | numbers[i] | spaces[i]); }
-
-    bool has(const Mask& mask, size_t at) const { return mask[at / 64 + 1] >> (at % 64) & 1; }
 };
 
 inline void set(Window::Mask& mask, size_t at) { mask[at / 64 + 1] |= uint64_t{1} << (at % 64); }
@@ -128,17 +126,6 @@ size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
         } else {
             next_piece();
         }
-    }
-    return count;
-}
-
-// The same for a pattern that has nothing but its rule.
-template <class Pattern>
-size_t scan_by_piece(Bytes text, size_t& at, bool by_line, size_t* ends) {
-    size_t count = 0, unit_end = by_line ? at : text.size();
-    while (at < text.size() && count < kScanCapacity - 1) {
-        if (at >= unit_end) unit_end = line_end(text, at);
-        ends[count++] = at = Pattern::piece_end(text.first(unit_end), at);
     }
     return count;
 }

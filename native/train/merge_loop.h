@@ -30,7 +30,8 @@ public:
           tokens_(start.tokens),
           widths_(start.widths),
           shards_(crew.size()) {
-        for (Id id = 0; id < tokens_.size(); ++id) known_.insert(id);
+        if (options_.may_clash)
+            for (Id id = 0; id < tokens_.size(); ++id) known_.insert(id);
         for (Shard& shard : shards_) shard.resize(tokens_.size());
         if (!start.spell)
             add_byte_pairs();
@@ -74,12 +75,9 @@ public:
 
     // Makes a token of two that need not occur side by side.
     Id append_token(Id a, Id b) {
-        const Bytes left = tokens_[a], right = tokens_[b].subspan(prefix_);
-        std::vector<uint8_t> joined(left.begin(), left.end());
-        joined.insert(joined.end(), right.begin(), right.end());
         const auto z = static_cast<Id>(tokens_.size());
-        tokens_.push_back(joined);
-        known_.insert(z);
+        tokens_.push_back(joined(a, b));
+        if (options_.may_clash) known_.insert(z);
         widths_.push_back(widths_[a] + widths_[b]);
         for (Shard& shard : shards_) shard.resize(tokens_.size());
         return z;
@@ -224,11 +222,17 @@ private:
     // takes seed tokens, an old vocabulary or a prefix for that.
     bool may_become_token(Pair pair) const {
         if (!options_.may_clash && !options_.forbids) return true;
-        const Bytes left = tokens_[pairs_[pair].left], right = tokens_[pairs_[pair].right];
-        std::vector<uint8_t> joined(left.begin(), left.end());
-        joined.insert(joined.end(), right.begin() + static_cast<ptrdiff_t>(prefix_), right.end());
-        if (options_.may_clash && known_.find(joined)) return false;
-        return !options_.forbids || !options_.forbids(joined);
+        const auto [left, right] = ids_of(pair);
+        const std::vector<uint8_t> token = joined(left, right);
+        if (options_.may_clash && known_.find(token)) return false;
+        return !options_.forbids || !options_.forbids(token);
+    }
+
+    std::vector<uint8_t> joined(Id a, Id b) const {
+        const Bytes left = tokens_[a], right = tokens_[b].subspan(prefix_);
+        std::vector<uint8_t> token(left.begin(), left.end());
+        token.insert(token.end(), right.begin(), right.end());
+        return token;
     }
 
     // What decides among equal counts. It may only get worse while a pair waits, and only when the
@@ -359,7 +363,7 @@ private:
     Crew& crew_;
     Cells<Cell> cells_;
     ByteStrings tokens_;
-    BytesIndex known_{tokens_};
+    BytesIndex known_{tokens_};     // filled if a pair may clash
     std::vector<uint32_t> widths_;  // of the tokens, in cells
     std::vector<Shard> shards_;
     PairTable pairs_;

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "../scan/classes.h"
 
 namespace bpe {
 namespace {
@@ -78,23 +77,17 @@ std::vector<PieceCounter::Part> PieceCounter::parts_of(std::span<const Bytes> do
 }
 
 void PieceCounter::count_part(Part part, CountTable& table, Beat& beat) const {
-    size_t ends[kScanCapacity];
     const auto count_text = [&](size_t from, size_t to) {
         const Bytes text = part.text.subspan(from, to - from);
-        for (size_t at = 0; at < text.size();) {
-            const size_t begin = at;
-            const size_t count = options_.scanner.scan(text, at, options_.by_line, ends);
-            table.add_pieces(text, begin, {ends, count}, part.order + from);
-            beat(at - begin);
-        }
+        for_each_batch(
+            options_.scanner.scan, text, options_.by_line,
+            [&](size_t begin, std::span<const size_t> ends) {
+                table.add_pieces(text, begin, ends, part.order + from);
+            },
+            beat);
     };
-    size_t from = 0;
-    specials_.for_each_match(part.text, enabled_, beat, [&](Match match) {
-        count_text(from, match.begin);
-        beat(match.end - match.begin);
-        from = match.end;
-    });
-    count_text(from, part.text.size());
+    specials_.cut(part.text, enabled_, beat, count_text,
+                  [&](Match match) { beat(match.end - match.begin); });
 }
 
 size_t PieceCounter::last_cut(Bytes text) const {
