@@ -177,7 +177,7 @@ class PieceCounts:
                 self._add_piece(piece, number)
             return self
         used = thread_count(threads)
-        reading = Reading(text_column, errors, self._last_cut)
+        reading = Reading(text_column, errors, self._last_cut, ahead=used > 1)
         forgotten = self.core.forgotten
         with Progress(progress, "counting", total_bytes(sources), "B") as bar:
             for batch in batches(sources, reading):

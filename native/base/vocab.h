@@ -26,6 +26,10 @@ public:
         const size_t begin = i ? static_cast<size_t>(ends_[i - 1]) : 0;
         return {blob_.data() + begin, static_cast<size_t>(ends_[i]) - begin};
     }
+    void reserve(size_t strings, size_t bytes) {
+        ends_.reserve(strings);
+        blob_.reserve(bytes);
+    }
     // Adds a string that does not lie in this object.
     void push_back(Bytes bytes) {
         blob_.insert(blob_.end(), bytes.begin(), bytes.end());

@@ -1,7 +1,11 @@
 #include "count_table.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <numeric>
+
+#include "../base/crew.h"
 
 namespace bpe {
 namespace {
@@ -45,19 +49,58 @@ void CountTable::add(Bytes piece, uint64_t count, uint64_t order) {
     add_short(key, key.hash(), count, order);
 }
 
-void CountTable::add(const CountTable& other) {
-    constexpr size_t kAhead = 16;
-    reserve(other.short_count_);
-    for (size_t i = 0; i < other.slots_.size(); ++i) {
-        if (i + kAhead < other.slots_.size()) {
-            const ShortKey& key = other.slots_[i + kAhead].key;
-            if (key.high != 0) __builtin_prefetch(&slots_[key.hash() & (slots_.size() - 1)], 1);
+void CountTable::add(const CountTable& other, unsigned threads) {
+    // Most pieces of the other table are here already.
+    reserve(other.short_count_ / 2);
+    std::vector<std::vector<const Slot*>> rests(threads);
+    std::vector<size_t> added(threads);
+    Crew crew(threads);
+    std::atomic<unsigned> next{0};
+    crew.run([&](unsigned) {
+        for (unsigned part; (part = next++) < threads;)
+            added[part] = add_part(other, part, threads, rests[part]);
+    });
+    short_count_ = std::accumulate(added.begin(), added.end(), short_count_);
+    for (const auto& rest : rests)
+        for (const Slot* slot : rest) {
+            reserve(1);
+            add_short(slot->key, slot->key.hash(), slot->count, slot->order);
         }
-        const Slot& slot = other.slots_[i];
-        if (slot.key.high != 0) add_short(slot.key, slot.key.hash(), slot.count, slot.order);
-    }
     for (Id i = 0; i < other.long_pieces_.size(); ++i)
         add_long(other.long_pieces_[i], other.long_counts_[i].count, other.long_counts_[i].order);
+}
+
+// Adds what belongs into one part of the slots and returns how many slots that took. What would be
+// written beyond the part, or make it too full, is left for later in `rest`.
+size_t CountTable::add_part(const CountTable& other, unsigned part, unsigned parts,
+                            std::vector<const Slot*>& rest) {
+    constexpr size_t kAhead = 16;
+    const size_t mask = slots_.size() - 1;
+    const size_t first = slots_.size() / parts * part;
+    const size_t last = part + 1 == parts ? slots_.size() : first + slots_.size() / parts;
+    const size_t most = (5 * slots_.size() / 8 - short_count_) / parts;
+    size_t added = 0;
+    for (size_t i = 0; i < other.slots_.size(); ++i) {
+        if (i + kAhead < other.slots_.size()) {
+            const size_t ahead = other.slots_[i + kAhead].key.hash() & mask;
+            if (ahead >= first && ahead < last) __builtin_prefetch(&slots_[ahead], 1);
+        }
+        const Slot& from = other.slots_[i];
+        if (from.key.high == 0) continue;
+        size_t at = from.key.hash() & mask;
+        if (at < first || at >= last) continue;
+        while (at < last && slots_[at].key.high != 0 && slots_[at].key != from.key) ++at;
+        if (at == last || (slots_[at].key.high == 0 && added == most)) {
+            rest.push_back(&from);
+        } else if (slots_[at].key.high == 0) {
+            slots_[at] = from;
+            ++added;
+        } else {
+            slots_[at].count += from.count;
+            slots_[at].order = std::min(slots_[at].order, from.order);
+        }
+    }
+    return added;
 }
 
 void CountTable::add_short(ShortKey key, uint64_t hash, uint64_t count, uint64_t order) {

@@ -23,6 +23,8 @@ public:
 
     // Before the table is looked at, `flush` must have been called.
     size_t size() const { return short_count_ + long_pieces_.size(); }
+    // An upper bound of how long all pieces together are.
+    size_t total_bytes() const { return ShortKey::kMost * short_count_ + long_pieces_.total_bytes(); }
     // How often pieces occurred that were forgotten.
     uint64_t forgotten() const { return forgotten_; }
 
@@ -32,7 +34,8 @@ public:
     void flush();
     // Adds one piece so many times.
     void add(Bytes piece, uint64_t count, uint64_t order);
-    void add(const CountTable& other);
+    // Adds all of another table, on so many threads. Not for tables with a limit.
+    void add(const CountTable& other, unsigned threads);
 
     // Calls `sink(piece, count, order)` for every piece, in no particular order.
     template <class Sink>
@@ -67,6 +70,8 @@ private:
     static constexpr size_t kBatch = 64;
 
     void add_short(ShortKey key, uint64_t hash, uint64_t count, uint64_t order);
+    size_t add_part(const CountTable& other, unsigned part, unsigned parts,
+                    std::vector<const Slot*>& rest);
     void add_long(Bytes piece, uint64_t count, uint64_t order);
     void reserve(size_t more);
     void resize(size_t slots, uint64_t forgotten_count);

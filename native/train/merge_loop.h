@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "cells.h"
+#include "pair_queue.h"
 #include "places.h"
 #include "trainer.h"
 
@@ -17,8 +17,11 @@ namespace bpe {
 // * A pair's list of places is complete when the pair appears, and rises, since the places of (a, b)
 //   do; from then on it only goes stale.
 // * Only pairs of at least `threshold_` are queued. When none is left, all others are smaller.
+// * Pairs that count less than `floor_` when they appear are not even listed. When none is left that
+//   counts as much, the floor is lowered and the text is searched for them.
 // * Words are shared out among shards, one for each thread. What they gather is added up, so the
-//   result does not depend on their number.
+//   result does not depend on their number. A merge with few places is all done by shard 0, which
+//   then holds all places of the pairs that it makes, in order, since its words come first.
 template <class Cell, class Number>
 class MergeLoop {
 public:
@@ -36,16 +39,14 @@ public:
         if (!start.spell)
             add_byte_pairs();
         else
-            add_pairs();
+            add_pairs(1);
+        floor_ = least_worth_a_list();
     }
 
     // The pair to merge next, if one is left.
     std::optional<Pair> best_pair() {
-        const auto later = [this](const Waiting& x, const Waiting& y) { return comes_later(x, y); };
         while (!queue_.empty() || lower_threshold()) {
-            const Waiting top = queue_.front();
-            std::pop_heap(queue_.begin(), queue_.end(), later);
-            queue_.pop_back();
+            const Waiting top = queue_.pop();
             if (top.count != pairs_[top.pair].count)
                 enqueue(top.pair);
             else if (may_become_token(top.pair))
@@ -62,13 +63,19 @@ public:
         const auto [a, b] = ids_of(pair);
         const Id z = append_token(a, b);
         size_t places = 0;
-        for (const Shard& shard : shards_) places += shard.places[pair].size();
+        for (const Shard& shard : shards_) places += shard.of(pair).size();
         const bool together = places >= kWorthSharing;
-        for_each_shard(together, [&](Shard& shard) { visit(shard, shard.places[pair], a, b, z); });
+        if (together)
+            crew_.run([&](unsigned i) { visit(shards_[i], shards_[i].of(pair), a, b, z); });
+        else
+            for (const Shard& shard : shards_) visit(shards_[0], shard.of(pair), a, b, z);
         pairs_[pair].count = 0;
         const auto first_new = static_cast<Pair>(pairs_.size());
         apply(a, b, z);
-        for_each_shard(together, [&](Shard& shard) { hand_out(shard); });
+        if (together)
+            crew_.run([&](unsigned i) { hand_out(shards_[i]); });
+        else
+            hand_out(shards_[0]);
         shards_[0].clear();
         for (Pair p = first_new; p < pairs_.size(); ++p) enqueue(p);
     }
@@ -88,16 +95,15 @@ private:
     struct Place {
         Number at, count;
     };
-    struct Waiting {
-        uint64_t count, key;
-        Pair pair;
-    };
     struct Shard {
         PlaceArena<Place> arena;
-        std::vector<std::span<const Place>> places;  // by pair, rising; stale ones stay
+        std::vector<std::span<const Place>> places;  // by pair, rising; stale ones stay; may be short
         // (left, a) -> (left, z) in front of a merge, (b, right) -> (z, right) behind it.
         Side<Place> before, after;
 
+        std::span<const Place> of(Pair pair) const {
+            return pair < places.size() ? places[pair] : std::span<const Place>();
+        }
         void resize(size_t ids) {
             before.resize(ids);
             after.resize(ids);
@@ -111,12 +117,14 @@ private:
     // From so many places on, all threads work on a merge: a step together costs about 1 µs.
     static constexpr size_t kWorthSharing = 400;
 
-    template <class Job>
-    void for_each_shard(bool together, Job&& job) {
-        if (together)
-            crew_.run([&](unsigned i) { job(shards_[i]); });
-        else
-            for (Shard& shard : shards_) job(shard);
+    // A guess at a count below which no pair is merged. Of 100 MB of English, the last of 32,000
+    // merges counts 1/34 of what they would on average: most pairs that appear are rarer than 1/64.
+    uint64_t least_worth_a_list() const {
+        if (!options_.first.empty()) return 1;  // these pairs may be of any count
+        uint64_t total = 0;
+        for (Pair pair = 0; pair < pairs_.size(); ++pair) total += pairs_[pair].count;
+        const uint64_t mean = total / std::max<uint64_t>(options_.merges, 1);
+        return std::max({uint64_t{1}, options_.min_frequency, mean / 64});
     }
 
     // Calls `visit(place, count)` for every two symbols of a shard's words.
@@ -137,63 +145,80 @@ private:
     // Counts the pairs of bytes in squares of counters, then lists their places.
     void add_byte_pairs() {
         struct Square {
-            std::vector<uint64_t> counts = std::vector<uint64_t>(1 << 16);
-            std::vector<size_t> sizes = std::vector<size_t>(1 << 16);
-            std::vector<Place*> ends = std::vector<Place*>(1 << 16);
+            uint64_t count = 0;
+            size_t size = 0;
+            Place* end = nullptr;
         };
-        std::vector<Square> squares(shards_.size());
+        std::vector<std::vector<Square>> squares(shards_.size(), std::vector<Square>(1 << 16));
         crew_.run([&](unsigned i) {
             for_each_start(i, [&](Id left, Id right, Place place) {
-                squares[i].counts[left << 8 | right] += place.count;
-                ++squares[i].sizes[left << 8 | right];
+                Square& square = squares[i][left << 8 | right];
+                square.count += place.count;
+                ++square.size;
             });
         });
         for (size_t pair = 0; pair < 1 << 16; ++pair) {
             uint64_t count = 0;
-            for (const Square& square : squares) count += square.counts[pair];
+            for (const auto& table : squares) count += table[pair].count;
             if (count == 0) continue;
             pairs_.add(static_cast<Id>(pair >> 8), pair & 0xFF, count);
             for (size_t i = 0; i < shards_.size(); ++i) {
-                const std::span<Place> places = shards_[i].arena.allocate(squares[i].sizes[pair]);
+                const std::span<Place> places = shards_[i].arena.allocate(squares[i][pair].size);
                 shards_[i].places.push_back(places);
-                squares[i].ends[pair] = places.data();
+                squares[i][pair].end = places.data();
             }
         }
         crew_.run([&](unsigned i) {
             for_each_start(i, [&](Id left, Id right, Place place) {
-                *squares[i].ends[left << 8 | right]++ = place;
+                *squares[i][left << 8 | right].end++ = place;
             });
         });
     }
 
-    // The same for any symbols.
-    void add_pairs() {
-        std::vector<std::vector<std::vector<Place>>> places(shards_.size());
+    // Adds all pairs of any symbols that count at least so much and are not there yet.
+    void add_pairs(uint64_t least) {
+        PairTable found;
+        struct List {
+            std::vector<size_t> sizes;  // by number of the found pair
+            std::vector<Place*> ends;
+        };
+        std::vector<List> lists(shards_.size());
         for (size_t i = 0; i < shards_.size(); ++i)
             for_each_start(i, [&](Id left, Id right, Place place) {
-                Pair pair = pairs_.find(left, right);
-                if (pair == kNoPair) pair = pairs_.add(left, right, 0);
-                pairs_[pair].count += place.count;
-                if (places[i].size() <= pair) places[i].resize(pair + 1);
-                places[i][pair].push_back(place);
+                if (pairs_.find(left, right) != kNoPair) return;
+                Pair pair = found.find(left, right);
+                if (pair == kNoPair) pair = found.add(left, right, 0);
+                found[pair].count += place.count;
+                if (lists[i].sizes.size() <= pair) lists[i].sizes.resize(pair + 1);
+                ++lists[i].sizes[pair];
             });
         for (size_t i = 0; i < shards_.size(); ++i) {
-            places[i].resize(pairs_.size());
-            for (const std::vector<Place>& list : places[i]) {
-                const std::span<Place> kept = shards_[i].arena.allocate(list.size());
-                std::copy(list.begin(), list.end(), kept.begin());
-                shards_[i].places.push_back(kept);
+            lists[i].sizes.resize(found.size());
+            lists[i].ends.resize(found.size());
+        }
+        for (Pair pair = 0; pair < found.size(); ++pair) {
+            const auto [left, right, count] = found[pair];
+            if (count < least) continue;
+            const Pair added = pairs_.add(left, right, count);
+            for (size_t i = 0; i < shards_.size(); ++i) {
+                const std::span<Place> places = shards_[i].arena.allocate(lists[i].sizes[pair]);
+                shards_[i].places.resize(added + 1);
+                shards_[i].places[added] = places;
+                lists[i].ends[pair] = places.data();
             }
         }
+        for (size_t i = 0; i < shards_.size(); ++i)
+            for_each_start(i, [&](Id left, Id right, Place place) {
+                const Pair pair = found.find(left, right);
+                if (pair != kNoPair && found[pair].count >= least) *lists[i].ends[pair]++ = place;
+            });
     }
 
     // Queues the pair with its count of now, unless that is below the threshold or the options rule
     // the pair out.
     void enqueue(Pair pair) {
         if (pairs_[pair].count < threshold_ || is_too_long(pair)) return;
-        queue_.push_back({pairs_[pair].count, key_of(pair), pair});
-        std::push_heap(queue_.begin(), queue_.end(),
-                       [this](const Waiting& x, const Waiting& y) { return comes_later(x, y); });
+        queue_.push({pairs_[pair].count, key_of(pair), pair});
     }
 
     // Queues what is below the threshold, from an eighth of the greatest count on; false if nothing
@@ -205,8 +230,13 @@ private:
             for (Pair pair = 0; pair < pairs_.size(); ++pair)
                 if (pairs_[pair].count < threshold_)
                     greatest = std::max(greatest, pairs_[pair].count);
+            if (greatest < floor_ && floor_ > least) {
+                floor_ = std::max(least, floor_ / 8);
+                add_pairs(floor_);
+                continue;
+            }
             const uint64_t ceiling = threshold_;
-            threshold_ = std::max(least, greatest / 8);
+            threshold_ = std::max({least, floor_, greatest / 8});
             for (Pair pair = 0; pair < pairs_.size(); ++pair)
                 if (pairs_[pair].count < ceiling) enqueue(pair);
         }
@@ -241,26 +271,13 @@ private:
         const auto [left, right] = ids_of(pair);
         if (options_.tie_break != TieBreak::first) return uint64_t{left} << 32 | right;
         for (Shard& shard : shards_) {
+            if (pair >= shard.places.size()) break;  // shard 0 has all its places
             auto& places = shard.places[pair];
             while (!places.empty() && !is_at(places.front().at, left, right))
                 places = places.subspan(1);
             if (!places.empty()) return places.front().at;
         }
         return UINT64_MAX;  // not reached: a pair that counts has a place
-    }
-
-    bool comes_later(const Waiting& a, const Waiting& b) const {
-        if (a.count != b.count) return a.count < b.count;
-        if (options_.tie_break != TieBreak::bytes) return a.key > b.key;
-        if (const int order = compare(a.key >> 32, b.key >> 32)) return order < 0;
-        return compare(static_cast<Id>(a.key), static_cast<Id>(b.key)) < 0;
-    }
-
-    int compare(Id a, Id b) const {
-        if (a == b) return 0;  // different tokens are different strings
-        const Bytes x = tokens_[a], y = tokens_[b];
-        const int order = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
-        return order ? order : (x.size() < y.size() ? -1 : 1);
     }
 
     bool is_at(size_t at, Id left, Id right) const {
@@ -270,10 +287,13 @@ private:
 
     // Merges (a, b) at every place where it still is, and gathers what that does to its neighbours.
     void visit(Shard& shard, std::span<const Place> places, Id a, Id b, Id z) {
-        constexpr size_t kAhead = 12;
+        constexpr size_t kAhead = 16;
+        const auto prefetch = [&](size_t i) {
+            __builtin_prefetch(cells_.data() + places[i].at - 1, 1);
+        };
+        for (size_t i = 0; i < std::min(kAhead, places.size()); ++i) prefetch(i);
         for (size_t i = 0; i < places.size(); ++i) {
-            if (i + kAhead < places.size())
-                __builtin_prefetch(cells_.data() + places[i + kAhead].at - 1, 1);
+            if (i + kAhead < places.size()) prefetch(i + kAhead);
             merge_at(shard, places[i], a, b, z);
         }
     }
@@ -307,11 +327,11 @@ private:
         pairs_.reserve(before.changes().size() + after.changes().size());
         for (const auto& change : before.changes()) {
             pairs_.prefetch(change.neighbour, a);
-            pairs_.prefetch(change.neighbour, z);
+            if (change.added >= floor_) pairs_.prefetch(change.neighbour, z);
         }
         for (const auto& change : after.changes()) {
             pairs_.prefetch(b, change.neighbour);
-            pairs_.prefetch(z, change.neighbour);
+            if (change.added >= floor_) pairs_.prefetch(z, change.neighbour);
         }
         old_.clear();
         for (const auto& change : before.changes()) old_.push_back(pairs_.find(change.neighbour, a));
@@ -322,14 +342,17 @@ private:
         new_before_.clear();
         new_after_.clear();
         for (const auto& change : before.changes()) {
-            pairs_[old_[n++]].count -= change.removed;
-            new_before_.push_back(change.added ? pairs_.add(change.neighbour, z, change.added) : kNoPair);
+            const Pair old = old_[n++];
+            if (old != kNoPair) pairs_[old].count -= change.removed;
+            new_before_.push_back(
+                change.added >= floor_ ? pairs_.add(change.neighbour, z, change.added) : kNoPair);
         }
         for (const auto& change : after.changes()) {
             // (b, z) is new, and (a, a) is the merged pair itself.
             const Pair old = old_[n++];
             if (old != kNoPair && (change.neighbour != a || b != a)) pairs_[old].count -= change.removed;
-            new_after_.push_back(change.added ? pairs_.add(z, change.neighbour, change.added) : kNoPair);
+            new_after_.push_back(
+                change.added >= floor_ ? pairs_.add(z, change.neighbour, change.added) : kNoPair);
         }
     }
 
@@ -367,8 +390,8 @@ private:
     std::vector<uint32_t> widths_;  // of the tokens, in cells
     std::vector<Shard> shards_;
     PairTable pairs_;
-    std::vector<Waiting> queue_;
-    uint64_t threshold_ = UINT64_MAX;
+    PairQueue queue_{options_.tie_break, tokens_};
+    uint64_t threshold_ = UINT64_MAX, floor_ = 1;
     std::vector<Pair> old_, new_before_, new_after_;  // of the changes of one merge
 };
 

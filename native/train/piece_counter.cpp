@@ -126,8 +126,9 @@ void PieceCounter::add_bytes(uint64_t bytes) {
 }
 
 const CountTable& PieceCounter::table() {
+    const auto threads = static_cast<unsigned>(tables_.size());
     while (tables_.size() > 1) {
-        tables_[0]->add(*tables_.back());
+        tables_[0]->add(*tables_.back(), threads);
         tables_.pop_back();
     }
     return *tables_[0];

@@ -6,6 +6,8 @@
 namespace bpe {
 
 PieceCounts::PieceCounts(const CountTable& table, bool in_order) {
+    pieces_.reserve(table.size(), table.total_bytes());
+    counts_.reserve(table.size());
     if (!in_order) {
         table.for_each([this](Bytes piece, uint64_t count, uint64_t) {
             pieces_.push_back(piece);

@@ -52,7 +52,7 @@ public:
     Change& of(Id neighbour) { return changes_[number(neighbour)]; }
 
     // An occurrence whose neighbour now stands beside the new token, at this place.
-    void add(Id neighbour, Place place, uint64_t removed, uint64_t added) {
+    [[gnu::always_inline]] void add(Id neighbour, Place place, uint64_t removed, uint64_t added) {
         const uint32_t n = number(neighbour);
         changes_[n].removed += removed;
         changes_[n].added += added;
@@ -62,12 +62,19 @@ public:
 
     // Hands over the places of each change in the order in which they were added: `target(change)`
     // is where, nullptr for nowhere.
-    template <class Target>
-    void distribute(Target&& target) {
+    template <class TargetOf>
+    void distribute(TargetOf&& target) {
+        Place dropped;
         targets_.clear();
-        for (const Change& change : changes_) targets_.push_back(target(change));
-        for (const auto& [place, n] : log_)
-            if (targets_[n]) *targets_[n]++ = place;
+        for (const Change& change : changes_) {
+            Place* const to = target(change);
+            targets_.push_back(to ? Target{to, 1} : Target{&dropped, 0});
+        }
+        for (const auto& [place, n] : log_) {  // no branch: most changes have no target
+            Target& to = targets_[n];
+            *to.place = place;
+            to.place += to.step;
+        }
     }
 
     void clear() {
@@ -81,9 +88,13 @@ private:
         Place place;
         uint32_t number;
     };
+    struct Target {
+        Place* place;
+        ptrdiff_t step;
+    };
     static constexpr uint32_t kNone = UINT32_MAX;
 
-    uint32_t number(Id neighbour) {
+    [[gnu::always_inline]] uint32_t number(Id neighbour) {
         uint32_t& n = numbers_[neighbour];
         if (n == kNone) {
             n = static_cast<uint32_t>(changes_.size());
@@ -95,7 +106,7 @@ private:
     std::vector<uint32_t> numbers_;  // of the changes, by neighbour; kNone between merges
     std::vector<Change> changes_;
     std::vector<Entry> log_;
-    std::vector<Place*> targets_;
+    std::vector<Target> targets_;
 };
 
 }  // namespace bpe

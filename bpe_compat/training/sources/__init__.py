@@ -8,6 +8,7 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ def batches(sources: Any, reading: Reading) -> Iterator[Batch]:
     """
     paths = _paths(sources)
     if paths is not None:
-        for path in paths:
-            yield from read_file(path, reading)
+        files = (batch for path in paths for batch in read_file(path, reading))
+        yield from _ahead(files) if reading.ahead else files
     elif is_dataset(sources):
         yield from read_dataset(sources, reading)
     elif is_arrow(sources):
@@ -85,6 +86,15 @@ def _expanded(name: str) -> list[Path]:
             raise FormatError(f"{name}: matches no file; to train on a text itself pass [text]")
         return files
     return [path]
+
+
+def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The same batches: the next one is read while one is used."""
+    with ThreadPoolExecutor(1, "reading") as reader:
+        following = reader.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = reader.submit(next, batches, None)
+            yield batch
 
 
 def _iterable(sources: Iterable[Any], reading: Reading) -> Iterator[Batch]:

@@ -74,9 +74,10 @@ def read_file(path: Path, reading: Reading) -> Iterator[Batch]:
 def read_stream(file: Any, name: str, reading: Reading) -> Iterator[Batch]:
     """One document of text in blocks, each cut where that changes no piece.
 
-    Memory follows the block, unless the text goes on for longer without a place to cut it at.
+    Memory follows the block, unless the text goes on for longer without a place to cut it at. There
+    are two, so that one can be read while the other one is used.
     """
-    block = memoryview(bytearray(_BLOCK))
+    block, other = memoryview(bytearray(_BLOCK)), memoryview(bytearray(_BLOCK))
     filled = offset = 0
     while read := file.readinto(block[filled:]):
         if offset == filled == 0 and bytes(block[:3]) == b"\xef\xbb\xbf":
@@ -89,12 +90,13 @@ def read_stream(file: Any, name: str, reading: Reading) -> Iterator[Batch]:
         if cut == 0:
             longer = memoryview(bytearray(2 * len(block)))
             longer[:filled] = block
-            block = longer
+            block, other = longer, memoryview(bytearray(len(longer)))
             continue
         yield [reading.checked(block[:cut], name, offset)]
         filled -= cut
         offset += cut
-        block[:filled] = bytes(block[cut : cut + filled])
+        other[:filled] = block[cut : cut + filled]
+        block, other = other, block
     if filled:
         yield [reading.checked(block[:filled], name, offset)]
 

@@ -38,12 +38,14 @@ class Reading:
 
     `errors` says what becomes of bytes that are no UTF-8: an error, U+FFFD, or pieces of their own.
     `last_cut` gives the last offset where a block of a longer text may be cut in two without a
-    change to its pieces; 0 if there is none.
+    change to its pieces; 0 if there is none. `ahead` lets a thread read files while text of them is
+    counted.
     """
 
     text_column: str
     errors: Errors
     last_cut: Callable[[memoryview], int]
+    ahead: bool = False
 
     def cell(self, row: Mapping[str, Any], name: str) -> Any:
         """The text column of a row."""
