@@ -12,7 +12,9 @@
 #include "../scan/scanner.h"
 #include "added.h"
 #include "id_buffer.h"
+#include "long_merger.h"
 #include "model.h"
+#include "short_merger.h"
 #include "word_cache.h"
 
 namespace bpe {
@@ -48,12 +50,20 @@ public:
     // The pass over raw text, or the one over normalized text.
     const AddedTokens& pass(bool normalized) const { return normalized ? normalized_ : raw_; }
 
+    // A piece that no cache knows, and the place among the ids where its own belong.
+    struct Missed {
+        Bytes piece;
+        ShortKey key;  // `high` is 0 for a long piece
+        uint64_t hash;
+        size_t place;
+    };
+
     // What one thread uses again from text to text. Its cache comes from the encoder and goes back
     // to it: the next call finds it warm.
     class Worker {
     public:
         explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
-            : merger(encoder.model_->table(), beat), encoder_(encoder) {}
+            : merger(encoder.model_->table(), beat), shorts(*encoder.model_), encoder_(encoder) {}
         ~Worker() {
             if (cache_) encoder_.give_back(std::move(cache_));
         }
@@ -67,6 +77,9 @@ public:
 
         Merger merger;
         std::vector<Symbol> symbols;
+        ShortMerger shorts;
+        std::unique_ptr<LongMerger> longs;  // made when it is first needed
+        std::vector<Missed> missed;
 
     private:
         const Encoder& encoder_;
@@ -120,15 +133,17 @@ public:
     }
 
 private:
+    // The ids of consecutive pieces.
     void encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
                       IdBuffer& ids) const;
-    Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) const;
-    // A short piece that has no entry, or one without ids.
-    void encode_short(Bytes piece, ShortKey key, uint64_t hash, const WordCache::Entry* entry,
-                      Worker& worker, IdBuffer& ids) const;
-    void encode_long(Bytes piece, Worker& worker, IdBuffer& ids) const;
-    // What no cache knows; returns the new ids.
+    // The ids of a piece that is not where the cache looks first, or their place for later.
+    void encode_missed(const Missed& piece, Worker& worker, IdBuffer& ids) const;
+    // Merges what is left for later, and moves all ids behind the first of these places.
+    void fill_in(Worker& worker, IdBuffer& ids) const;
+    void remember(const Missed& piece, std::span<const Id> ids, Worker& worker) const;
+    // The ids of a piece as the model makes them; returns them.
     std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
+    Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) const;
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     std::vector<WordCache::Entry> make_seeds() const;

@@ -1,41 +1,41 @@
 #include "merge.h"
 
 #include <algorithm>
+#include <span>
 
 namespace bpe {
 
 void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
     if (2 * (used_ + 1) > slots_.size()) {
-        std::vector<Entry> old(2 * slots_.size());
-        old.swap(slots_);
+        ZeroedArray<Entry> old = empty(2 * slots_.size());
+        std::swap(old, slots_);
         used_ = 0;
-        for (const Entry& e : old)
+        for (const Entry& e : std::span(old.data(), old.size()))
             if (e.pair != kEmpty)
                 insert(static_cast<Id>(e.pair >> 32), static_cast<Id>(e.pair), e.priority, e.merged);
     }
     const uint64_t pair = key(left, right);
-    size_t slot = hash_of(pair) & (slots_.size() - 1);
+    // A bucket's entries are filled in order, and the next one's after them.
+    size_t slot = bucket_of(pair);
     while (slots_[slot].pair != kEmpty && slots_[slot].pair != pair)
         slot = (slot + 1) & (slots_.size() - 1);
     used_ += slots_[slot].pair == kEmpty;
-    slots_[slot] = {pair, priority, merged};
+    slots_[slot] = {pair, merged, priority};
 }
 
 void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit) {
     pairs_.clear();
     for (size_t i = 0; i + 1 < symbols.size(); ++i)
-        pairs_.push_back(table_.find(symbols[i].id, symbols[i + 1].id));
+        pairs_.push_back(table_.merge_of(symbols[i].id, symbols[i + 1].id));
     while (!pairs_.empty()) {
-        const auto best = std::min_element(pairs_.begin(), pairs_.end(), [](auto& a, auto& b) {
-            return a.priority < b.priority;
-        });
-        if (best->priority >= limit) return;
+        const auto best = std::min_element(pairs_.begin(), pairs_.end());
+        if (MergeTable::priority_of(*best) >= limit) return;
         const size_t i = best - pairs_.begin();
-        symbols[i] = {best->merged, symbols[i].start, symbols[i + 1].end};
+        symbols[i] = {MergeTable::merged_of(*best), symbols[i].start, symbols[i + 1].end};
         symbols.erase(symbols.begin() + i + 1);
         pairs_.erase(best);
-        if (i > 0) pairs_[i - 1] = table_.find(symbols[i - 1].id, symbols[i].id);
-        if (i < pairs_.size()) pairs_[i] = table_.find(symbols[i].id, symbols[i + 1].id);
+        if (i > 0) pairs_[i - 1] = table_.merge_of(symbols[i - 1].id, symbols[i].id);
+        if (i < pairs_.size()) pairs_[i] = table_.merge_of(symbols[i].id, symbols[i + 1].id);
     }
 }
 
@@ -44,11 +44,11 @@ void Merger::offer(const std::vector<Symbol>& symbols, uint32_t at) {
     Link& link = links_[at];
     link.priority = kNever;
     if (link.next == symbols.size()) return;
-    const auto entry = table_.find(symbols[at].id, symbols[link.next].id);
-    link.priority = entry.priority;
-    link.merged = entry.merged;
-    if (entry.priority == kNever) return;
-    heap_.push_back({entry.priority, at});
+    const auto merge = table_.merge_of(symbols[at].id, symbols[link.next].id);
+    link.priority = MergeTable::priority_of(merge);
+    link.merged = MergeTable::merged_of(merge);
+    if (link.priority == kNever) return;
+    heap_.push_back({link.priority, at});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
 }
 
@@ -61,10 +61,10 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
     for (uint32_t i = 0; i < size; ++i) {
         links_[i] = {i - 1, i + 1, kNever, kNoId};
         if (i + 1 == size) break;
-        const auto entry = table_.find(symbols[i].id, symbols[i + 1].id);
-        links_[i].priority = entry.priority;
-        links_[i].merged = entry.merged;
-        if (entry.priority != kNever) heap_.push_back({entry.priority, i});
+        const auto merge = table_.merge_of(symbols[i].id, symbols[i + 1].id);
+        links_[i].priority = MergeTable::priority_of(merge);
+        links_[i].merged = MergeTable::merged_of(merge);
+        if (links_[i].priority != kNever) heap_.push_back({links_[i].priority, i});
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
     for (size_t step = 1; !heap_.empty() && heap_.front().priority < limit; ++step) {

@@ -1,9 +1,12 @@
 // Which neighbours merge, and the merging of one piece.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "../base/memory.h"
 #include "../base/parallel.h"
 #include "../base/vocab.h"
 
@@ -21,41 +24,57 @@ class MergeTable {
 public:
     struct Entry {
         uint64_t pair = kEmpty;
-        Priority priority = kNever;
         Id merged = kNoId;
+        Priority priority = kNever;
     };
 
     explicit MergeTable(size_t expected = 0) {
         size_t slots = 16;
         while (slots < 2 * expected) slots *= 2;
-        slots_.resize(slots);
+        slots_ = empty(slots);
     }
 
     // Priority and merged token in one number: the lowest is the first to merge.
     using Merge = uint64_t;
     static constexpr Merge kNoMerge = UINT64_MAX;
+    static Priority priority_of(Merge merge) { return static_cast<Priority>(merge >> 32); }
+    static Id merged_of(Merge merge) { return static_cast<Id>(merge); }
+
+    // What two tokens merge to. Without a branch that depends on the pair, but for full buckets.
     Merge merge_of(Id left, Id right) const {
-        const Entry entry = find(left, right);
-        return uint64_t{entry.priority} << 32 | entry.merged;
+        const uint64_t pair = key(left, right);
+        for (size_t first = bucket_of(pair);; first = (first + kBucket) & (slots_.size() - 1)) {
+            const Entry* const bucket = &slots_[first];
+            Merge found = kNoMerge;
+            for (size_t i = 0; i < kBucket; ++i) {
+                Merge merge;
+                std::memcpy(&merge, &bucket[i].merged, sizeof merge);
+                found = bucket[i].pair == pair ? merge : found;
+            }
+            if (found != kNoMerge || bucket[kBucket - 1].pair == kEmpty) [[likely]] return found;
+        }
+    }
+    // Asks for the memory that `merge_of` will look at.
+    void prefetch(Id left, Id right) const {
+        __builtin_prefetch(&slots_[bucket_of(key(left, right))]);
     }
 
     // A pair that is added twice keeps its last entry, as in tokenizers.
     void insert(Id left, Id right, Priority priority, Id merged);
 
-    Entry find(Id left, Id right) const {
-        const uint64_t pair = key(left, right);
-        for (size_t slot = hash_of(pair) & (slots_.size() - 1);;
-             slot = (slot + 1) & (slots_.size() - 1)) {
-            if (slots_[slot].pair == pair) return slots_[slot];
-            if (slots_[slot].pair == kEmpty) return {};
-        }
-    }
-
 private:
     static constexpr uint64_t kEmpty = UINT64_MAX;  // (kNoId, kNoId) is no pair
-    static uint64_t key(Id left, Id right) { return uint64_t{left} << 32 | right; }
+    static constexpr size_t kBucket = 4;            // entries of a cache line, filled in order
 
-    std::vector<Entry> slots_;  // a power of two, at most half full
+    static uint64_t key(Id left, Id right) { return uint64_t{left} << 32 | right; }
+    size_t bucket_of(uint64_t pair) const { return hash_of(pair) & (slots_.size() - kBucket); }
+    static ZeroedArray<Entry> empty(size_t slots) {
+        ZeroedArray<Entry> entries(slots);
+        std::fill_n(entries.data(), slots, Entry{});
+        return entries;
+    }
+
+    ZeroedArray<Entry> slots_;  // a power of two, at most half full
     size_t used_ = 0;
 };
 
@@ -99,7 +118,7 @@ private:
 
     const MergeTable& table_;
     Beat* beat_;
-    std::vector<MergeTable::Entry> pairs_;
+    std::vector<MergeTable::Merge> pairs_;
     std::vector<Link> links_;
     std::vector<Candidate> heap_;
 };

@@ -34,8 +34,10 @@ Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const
     if (!options_.by_ranks) {
         add_listed_merges(merges);
         add_byte_pairs();
+        look_into_tokens();
         return;
     }
+    look_into_tokens();
     add_missing_bytes();
     for (Id id = 0; id < tokens_.size(); ++id)
         if (kinds_[id] == Kind::normal || id >= size_) lengths_.push_back(tokens_[id].size());
@@ -52,6 +54,19 @@ void Model::add_byte_pairs() {
     byte_pairs_.resize(1 << 16);
     for (size_t pair = 0; pair < byte_pairs_.size(); ++pair)
         byte_pairs_[pair] = table_.merge_of(bytes_[pair >> 8], bytes_[pair & 0xFF]);
+}
+
+void Model::look_into_tokens() {
+    has_all_bytes_ = std::find(bytes_.begin(), bytes_.end(), kNoId) == bytes_.end();
+    in_tokens_.resize(1 << 16);
+    long_tokens_.resize(1 << 19);
+    for (Id id = 0; id < size_; ++id) {
+        const Bytes token = tokens_[id];
+        longest_ = std::max(longest_, token.size());
+        if (kinds_[id] != Kind::normal) continue;
+        if (token.size() > kShort) long_tokens_[long_place(token)] = true;
+        for (size_t i = 1; i < token.size(); ++i) in_tokens_[token[i - 1] << 8 | token[i]] = true;
+    }
 }
 
 // Bytes without a token can still be merged into one; they get ids that nobody owns meanwhile.
@@ -82,39 +97,6 @@ void Model::add_listed_merges(std::span<const Id> merges) {
     }
 }
 
-bool Model::encode_short(Bytes piece, IdBuffer& ids) const {
-    if (byte_pairs_.empty() || piece.empty() || piece.size() > kShortPiece) return false;
-    if (options_.ignore_merges) {
-        if (const auto id = whole(piece)) {
-            ids.push_back(*id);
-            return true;
-        }
-    }
-    std::array<Id, kShortPiece> symbols;
-    std::array<MergeTable::Merge, kShortPiece> merges;  // of each symbol with the next one
-    size_t size = piece.size();
-    for (size_t i = 0; i < size; ++i) {
-        symbols[i] = bytes_[piece[i]];
-        if (symbols[i] == kNoId) return false;
-        if (i + 1 < size) merges[i] = byte_pairs_[piece[i] << 8 | piece[i + 1]];
-    }
-    while (size > 1) {
-        const size_t at = std::min_element(merges.begin(), merges.begin() + size - 1) - merges.begin();
-        if (merges[at] == MergeTable::kNoMerge) break;
-        symbols[at] = static_cast<Id>(merges[at]);
-        --size;
-        std::copy(symbols.begin() + at + 2, symbols.begin() + size + 1, symbols.begin() + at + 1);
-        std::copy(merges.begin() + at + 1, merges.begin() + size, merges.begin() + at);
-        if (at > 0) merges[at - 1] = table_.merge_of(symbols[at - 1], symbols[at]);
-        if (at + 1 < size) merges[at] = table_.merge_of(symbols[at], symbols[at + 1]);
-    }
-    for (size_t i = 0; i < size; ++i)
-        if (symbols[i] >= size_) return false;
-    std::copy_n(symbols.begin(), size, ids.reserve(size));
-    ids.resize(ids.size() + size);
-    return true;
-}
-
 void Model::encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const {
     if (piece.size() >= kNoId)
         throw std::length_error("a piece of 4 GiB or more cannot be encoded");
@@ -128,8 +110,10 @@ void Model::encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) co
             if (symbol.id >= size_) throw MissingByte(piece[symbol.start]);
 }
 
-// The token that a piece is as a whole. tokenizers knows Kind::byte tokens by their spelling.
+// tokenizers knows Kind::byte tokens by their spelling.
 std::optional<Id> Model::whole(Bytes piece) const {
+    if (piece.size() > longest_) return std::nullopt;
+    if (piece.size() > kShort && !long_tokens_[long_place(piece)]) return std::nullopt;
     if (const auto id = find(piece)) return id;
     if (!options_.byte_fallback || piece.size() != 6) return std::nullopt;
     for (uint32_t byte = 0; byte < 256; ++byte) {

@@ -58,12 +58,22 @@ public:
         return id && *id < size_ ? id : std::nullopt;
     }
 
-    // The ids of a piece of up to kShortPiece bytes, if that is all there is to it: bytes that merge.
-    // False if it is not, and nothing is appended.
-    static constexpr size_t kShortPiece = 32;
-    bool encode_short(Bytes piece, IdBuffer& ids) const;
+    // Whether pieces start as bytes that merge, and nothing else happens to them but that they may
+    // be tokens as a whole. Then `byte_id` is kNoId for a byte that is dropped, and `byte_pair` what
+    // two bytes merge to, as in `table`.
+    bool starts_as_bytes() const { return starts_as_bytes_; }
+    Id byte_id(uint8_t byte) const { return bytes_[byte]; }
+    MergeTable::Merge byte_pair(uint8_t left, uint8_t right) const {
+        return byte_pairs_[left << 8 | right];
+    }
     // Replaces `symbols` by the tokens of one piece. Throws MissingByte.
     void encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const;
+    // Whether there is a token for each byte.
+    bool has_all_bytes() const { return has_all_bytes_; }
+    // Whether some token has these two bytes in it, one behind the other. Merges cross no other place.
+    bool in_a_token(uint8_t left, uint8_t right) const { return in_tokens_[left << 8 | right]; }
+    // The token that a piece is as a whole, which `ignore_merges` asks for.
+    std::optional<Id> whole(Bytes piece) const;
     // Replaces `symbols` by what the merges of a piece start from.
     void start(Bytes piece, std::vector<Symbol>& symbols) const;
 
@@ -81,9 +91,9 @@ public:
 private:
     void add_missing_bytes();
     void add_byte_pairs();
+    void look_into_tokens();
     void add_listed_merges(std::span<const Id> merges);
     void start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const;
-    std::optional<Id> whole(Bytes piece) const;
 
     ByteStrings tokens_;
     std::vector<Kind> kinds_;
@@ -94,8 +104,15 @@ private:
     std::vector<size_t> lengths_;  // of the tokens in the index, each once, rising; if by_ranks
     std::array<Id, 256> bytes_;  // the token of each byte: Kind::normal if byte_level, else Kind::byte
     MergeTable table_;
-    // What two bytes merge to, as in `table_`; empty unless pieces start as bytes.
     std::vector<MergeTable::Merge> byte_pairs_;
+    std::vector<bool> in_tokens_;  // by two bytes
+    // By the hash of a token of more than kShort bytes: most pieces as long are none, and to find
+    // that out from 64 KB takes no time.
+    std::vector<bool> long_tokens_;
+    static constexpr size_t kShort = 15;
+    size_t long_place(Bytes bytes) const { return hash_of(bytes) & (long_tokens_.size() - 1); }
+    bool has_all_bytes_ = false;
+    size_t longest_ = 6;  // bytes of a token, or of the spelling of a byte
 };
 
 }  // namespace bpe

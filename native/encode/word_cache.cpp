@@ -1,23 +1,47 @@
 #include "word_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 namespace bpe {
 
 WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
     : most_entries_(std::bit_floor(std::max<size_t>(memory_limit / sizeof(Entry), 1 << 10))),
-      entries_(std::min(most_entries_, std::bit_ceil(std::max<size_t>(2 * seeds.size(), 1 << 10)))),
-      mask_(entries_.size() - 1) {
+      entries_(most_entries_),
+      mask_(std::min(most_entries_, std::bit_ceil(std::max<size_t>(2 * seeds.size(), 1 << 10))) - 1),
+      ring_(kRing),
+      long_slots_(kLongSlots) {
     for (const Entry& seed : seeds)
-        place(seed, ShortKey{seed.low, seed.high & kKeyBits}.hash());
+        place(seed, hash_of_entry(seed));
+}
+
+const WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash) const {
+    for (size_t step = 0; step < kProbes; ++step) {
+        const Entry& entry = entries_[(hash + step) & mask_];
+        if (entry.holds(key)) return &entry;
+        if (entry.high == 0) break;
+    }
+    return nullptr;
 }
 
 void WordCache::insert(ShortKey key, uint64_t hash, std::span<const Id> ids) {
-    const bool few = ids.size() <= kMostIds;
-    Entry entry{key.low, key.high | (few ? uint64_t{ids.size()} : kMany) << 60, {}};
-    if (few) std::copy(ids.begin(), ids.end(), entry.ids);
-    if (2 * (used_ + 1) > entries_.size() && entries_.size() < most_entries_) grow();
+    Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
+    if (ids.size() <= kMostIds) {
+        std::copy(ids.begin(), ids.end(), entry.ids);
+    } else {
+        const uint64_t position = add_to_ring({}, ids);
+        entry.high = key.high | kMany << 60;
+        entry.ids[0] = static_cast<Id>(position);
+        entry.ids[1] = static_cast<Id>(position >> 32);
+    }
+    // Its ids may have been overwritten in the ring.
+    if (const Entry* known = entry_of(key, hash)) {
+        entries_[known - entries_.data()] = entry;
+        return;
+    }
+    if (2 * (used_ + 1) > mask_ + 1 && mask_ + 1 < most_entries_) grow();
     place(entry, hash);
 }
 
@@ -30,52 +54,73 @@ void WordCache::place(const Entry& entry, uint64_t hash) {
         ++used_;
         return;
     }
+    has_all_seeds_ = false;
     entries_[(hash + next_victim_++ % kProbes) & mask_] = entry;
 }
 
+// In place: fresh memory takes longer to get than to fill. An entry goes to where it was, to before
+// that, or to the new half; but those at the front that belong to the old end go last.
 void WordCache::grow() {
-    ZeroedArray<Entry> old(2 * entries_.size());
-    std::swap(old, entries_);
-    mask_ = entries_.size() - 1;
+    const size_t old_mask = mask_;
+    mask_ = 2 * mask_ + 1;
     used_ = 0;
-    for (size_t i = 0; i < old.size(); ++i)
-        if (old[i].high != 0) place(old[i], ShortKey{old[i].low, old[i].high & kKeyBits}.hash());
+    std::array<Entry, kProbes> from_end{};
+    for (size_t i = 0; i <= old_mask; ++i) {
+        if (entries_[i].high == 0) continue;
+        const Entry entry = std::exchange(entries_[i], Entry{});
+        const uint64_t hash = hash_of_entry(entry);
+        if (i < kProbes && (hash & old_mask) > i)
+            from_end[i] = entry;
+        else
+            place(entry, hash);
+    }
+    for (const Entry& entry : from_end)
+        if (entry.high != 0) place(entry, hash_of_entry(entry));
 }
 
-bool WordCache::find_long(Bytes piece, uint64_t hash, std::span<const Id>& ids) const {
-    if (ring_.size() == 0) return false;
+void WordCache::prefetch_ids(uint64_t hash) const {
     for (size_t way = 0; way < kWays; ++way) {
-        const LongSlot& slot = long_slots_[(hash * kWays + way) & (kLongSlots - 1)];
-        if (slot.hash != hash || slot.position + kRing < ring_end_) continue;
-        const Id* record = ring_.data() + slot.position % kRing;
-        const auto* bytes = reinterpret_cast<const uint8_t*>(record + 2 + record[0]);
-        if (!equal(piece, {bytes, record[1]})) continue;
-        ids = {record + 2, record[0]};
-        return true;
+        const LongSlot& slot = long_slots_[slot_of(hash) + way];
+        if (slot.hash == hash) __builtin_prefetch(ring_.data() + slot.position % kRing);
     }
-    return false;
+}
+
+std::span<const Id> WordCache::find_long(Bytes piece, uint64_t hash) const {
+    for (size_t way = 0; way < kWays; ++way) {
+        const LongSlot& slot = long_slots_[slot_of(hash) + way];
+        if (slot.hash != hash) continue;
+        if (const auto ids = in_ring(slot.position, piece); !ids.empty()) return ids;
+    }
+    return {};
 }
 
 void WordCache::insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids) {
-    if (ring_.size() == 0) {
-        ring_ = ZeroedArray<Id>(kRing);
-        long_slots_ = ZeroedArray<LongSlot>(kLongSlots);
-    }
+    const size_t first = slot_of(hash);
+    size_t oldest = first;
+    for (size_t slot = first + 1; slot < first + kWays; ++slot)
+        if (long_slots_[slot].position < long_slots_[oldest].position) oldest = slot;
+    long_slots_[oldest] = {hash, add_to_ring(piece, ids)};
+}
+
+uint64_t WordCache::add_to_ring(Bytes piece, std::span<const Id> ids) {
     const size_t size = 2 + ids.size() + (piece.size() + sizeof(Id) - 1) / sizeof(Id);
     if (ring_end_ % kRing + size > kRing) ring_end_ += kRing - ring_end_ % kRing;
-    Id* record = ring_.data() + ring_end_ % kRing;
+    const uint64_t position = ring_end_;
+    Id* record = ring_.data() + position % kRing;
     record[0] = static_cast<Id>(ids.size());
     record[1] = static_cast<Id>(piece.size());
     std::copy(ids.begin(), ids.end(), record + 2);
-    std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
-    const auto older = [&](size_t a, size_t b) {
-        return long_slots_[a].position < long_slots_[b].position;
-    };
-    size_t oldest = (hash * kWays) & (kLongSlots - 1);
-    for (size_t way = 1; way < kWays; ++way)
-        if (older(oldest / kWays * kWays + way, oldest)) oldest = oldest / kWays * kWays + way;
-    long_slots_[oldest] = {hash, ring_end_};
+    if (!piece.empty()) std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
     ring_end_ += size;
+    return position;
+}
+
+std::span<const Id> WordCache::in_ring(uint64_t position, Bytes piece) const {
+    if (position + kRing < ring_end_) return {};
+    const Id* record = ring_.data() + position % kRing;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(record + 2 + record[0]);
+    if (!equal(piece, {bytes, record[1]})) return {};
+    return {record + 2, record[0]};
 }
 
 }  // namespace bpe

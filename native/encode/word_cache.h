@@ -17,37 +17,47 @@ public:
     static constexpr size_t kMostIds = 4;  // of an entry for a short piece
 
     // A short piece and its ids, in half a cache line. Bits 60 to 63 of `high` hold how many ids
-    // there are: 0 in an empty entry, kMany if they are kept as those of a longer piece.
+    // there are: 0 in an empty entry, kMany if they lie in the ring, at the place that `ids` holds.
     struct Entry {
         uint64_t low, high;
         Id ids[kMostIds];
 
-        size_t count() const { return high >> 60; }
-        bool has_ids() const { return count() <= kMostIds; }
+        // How many ids there are if this is the entry of the key; 0 or more than kMostIds if not.
+        uint64_t matches(ShortKey key) const {
+            return low == key.low ? std::rotl(high ^ key.high, 4) : 0;
+        }
         bool holds(ShortKey key) const { return low == key.low && (high & kKeyBits) == key.high; }
+        size_t count() const { return high >> 60; }
     };
 
-    // Seeded with entries that are copied; `memory_limit` in bytes.
+    // Seeded with entries that are copied; `memory_limit` in bytes, of the short pieces.
     WordCache(std::span<const Entry> seeds, size_t memory_limit);
     WordCache(const WordCache&) = delete;
 
-    // Asks for the memory that `find` will look at.
+    // Whether all seeds are still there.
+    bool has_all_seeds() const { return has_all_seeds_; }
+
+    // Asks for the memory that `first` and `find` will look at.
     void prefetch(uint64_t hash) const { __builtin_prefetch(&entries_[hash & mask_]); }
-    // The entry of a short piece, if there is one.
-    const Entry* find(ShortKey key, uint64_t hash) const {
-        for (size_t step = 0; step < kProbes; ++step) {
-            const Entry& entry = entries_[(hash + step) & mask_];
-            if (entry.holds(key)) return &entry;
-            if (entry.high == 0) break;
-        }
-        return nullptr;
+    // Where a short piece is looked for first.
+    const Entry& first(uint64_t hash) const { return entries_[hash & mask_]; }
+    // The ids of a short piece, if it is known: at least one.
+    std::span<const Id> find(ShortKey key, uint64_t hash) const {
+        const Entry* entry = entry_of(key, hash);
+        if (!entry) return {};
+        return entry->count() == kMany ? in_ring(position_of(*entry), {})
+                                       : std::span(entry->ids, entry->count());
     }
-    // Adds a short piece that has ids.
+    // Adds a short piece that is not known, with at least one id.
     void insert(ShortKey key, uint64_t hash, std::span<const Id> ids);
 
-    // The same for longer pieces, of up to kMostBytes, and the ids of short ones that have many.
-    static constexpr size_t kMostBytes = 256;
-    bool find_long(Bytes piece, uint64_t hash, std::span<const Id>& ids) const;
+    // The same for longer pieces, of up to kMostBytes.
+    static constexpr size_t kMostBytes = 4096;
+    void prefetch_long(uint64_t hash) const {
+        __builtin_prefetch(long_slots_.data() + slot_of(hash));
+    }
+    void prefetch_ids(uint64_t hash) const;
+    std::span<const Id> find_long(Bytes piece, uint64_t hash) const;
     void insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids);
 
 private:
@@ -55,22 +65,35 @@ private:
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
     static constexpr size_t kProbes = 8;
 
+    static uint64_t hash_of_entry(const Entry& entry) {
+        return ShortKey{entry.low, entry.high & kKeyBits}.hash();
+    }
+    const Entry* entry_of(ShortKey key, uint64_t hash) const;
     void place(const Entry& entry, uint64_t hash);
     void grow();
 
-    // Long pieces lie in a ring of words, the oldest of which are overwritten: number of ids and of
-    // bytes, the ids, the bytes.
+    // Ids of which there are many, and long pieces, lie in a ring of words, the oldest of which are
+    // overwritten: number of ids and of bytes, the ids, the bytes. Short pieces leave out the bytes.
     struct LongSlot {
         uint64_t hash;
         uint64_t position;  // in the ring, counted on from round to round
     };
     static constexpr size_t kWays = 4;
-    static constexpr size_t kRing = size_t{1} << 22, kLongSlots = size_t{1} << 19;
+    static constexpr size_t kRing = size_t{1} << 22, kLongSlots = size_t{1} << 18;
+
+    static size_t slot_of(uint64_t hash) { return (hash * kWays) & (kLongSlots - 1); }
+    static uint64_t position_of(const Entry& entry) {
+        return uint64_t{entry.ids[1]} << 32 | entry.ids[0];
+    }
+    uint64_t add_to_ring(Bytes piece, std::span<const Id> ids);
+    // The ids at a place, unless they are overwritten or those of another piece.
+    std::span<const Id> in_ring(uint64_t position, Bytes piece) const;
 
     size_t most_entries_;
-    ZeroedArray<Entry> entries_;  // a power of two
-    size_t mask_;
+    ZeroedArray<Entry> entries_;  // room for all there may ever be
+    size_t mask_;                 // of those in use, a power of two
     size_t used_ = 0;
+    bool has_all_seeds_ = true;
     uint32_t next_victim_ = 0;
     ZeroedArray<Id> ring_;
     ZeroedArray<LongSlot> long_slots_;

@@ -1,0 +1,99 @@
+#include "long_merger.h"
+
+#include <algorithm>
+
+namespace bpe {
+
+void LongMerger::merge(Bytes piece, Merger& merger, IdBuffer& ids) {
+    const size_t first = ids.size();
+    std::array<size_t, kChunks + 1> cuts;
+    size_t again = 0;
+    for (size_t at = 0; at < piece.size();) {
+        if (again > 2 * at) {  // tokens are long: so are the chunks from here on
+            const size_t begin = at;
+            at += std::min(kLongChunk, piece.size() - at);
+            const auto made = merge_window(piece.subspan(begin, at - begin), merger);
+            chunk_ids_.assign(made.begin(), made.end());
+            again += join(piece, begin, at, chunk_ids_, first, merger, ids);
+        } else {
+            chunks_.clear();
+            cuts[0] = at;
+            while (chunks_.size() < kChunks && at < piece.size()) {
+                const size_t end = chunk_end(piece, at);
+                chunks_.add(piece.subspan(at, end - at));
+                cuts[chunks_.size()] = at = end;
+            }
+            chunks_.run();
+            for (size_t i = 0; i < chunks_.size(); ++i)
+                again += join(piece, cuts[i], cuts[i + 1], chunks_.ids(i), first, merger, ids);
+        }
+        if (again <= kMostAgain * piece.size()) continue;
+        ids.resize(first);
+        return ids.append(merge_window(piece, merger));
+    }
+}
+
+// Where no token has the two bytes on either side in it, the joint holds in any case; otherwise the
+// end of a character is a better place than the middle.
+size_t LongMerger::chunk_end(Bytes piece, size_t at) const {
+    if (piece.size() - at <= kChunk) return piece.size();
+    size_t end = 0;
+    for (size_t place = at + kChunk; place >= at + kLeast; --place) {
+        if ((piece[place] & 0xC0) == 0x80) continue;
+        if (!model_.in_a_token(piece[place - 1], piece[place])) return place;
+        if (end == 0) end = place;
+    }
+    return end ? end : at + kChunk;
+}
+
+size_t LongMerger::join(Bytes piece, size_t begin, size_t end, std::span<const Id> made, size_t first,
+                        Merger& merger, IdBuffer& ids) {
+    const auto fits = [&](std::span<const Id> tokens) {
+        return ids.size() == first || joint_holds(ids.data()[ids.size() - 1], tokens[0], merger);
+    };
+    if (begin == 0 || !model_.in_a_token(piece[begin - 1], piece[begin]) || fits(made)) {
+        ids.append(made);
+        return 0;
+    }
+    size_t again = 0;
+    for (size_t tokens = 2;; tokens *= 2) {
+        for (size_t n = 0; n < tokens && ids.size() > first; ++n) {
+            begin -= model_.token(ids.data()[ids.size() - 1]).size();
+            ids.resize(ids.size() - 1);
+        }
+        again += end - begin;
+        const std::span<const Id> merged = merge_window(piece.subspan(begin, end - begin), merger);
+        kept_.assign(merged.begin(), merged.end());
+        if (!fits(kept_)) continue;
+        ids.append(kept_);
+        return again;
+    }
+}
+
+bool LongMerger::joint_holds(Id left, Id right, Merger& merger) {
+    const uint64_t pair = uint64_t{left} << 32 | right;
+    Joint& joint = joints_[hash_of(pair) & (kJoints - 1)];
+    if (joint.pair == pair) return joint.holds;
+    const Bytes a = model_.token(left), b = model_.token(right);
+    std::vector<uint8_t> text(a.begin(), a.end());
+    text.insert(text.end(), b.begin(), b.end());
+    const std::span<const Id> merged = merge_window(text, merger);
+    joint = {pair, merged.size() == 2 && merged[0] == left && merged[1] == right};
+    return joint.holds;
+}
+
+std::span<const Id> LongMerger::merge_window(Bytes text, Merger& merger) {
+    window_.clear();
+    if (text.size() <= ShortMerger::kMost) {
+        window_.add(text);
+        window_.run();
+        return window_.ids(0);
+    }
+    model_.start(text, symbols_);
+    merger.merge(symbols_);
+    merged_.clear();
+    for (const Symbol& symbol : symbols_) merged_.push_back(symbol.id);
+    return merged_;
+}
+
+}  // namespace bpe
