@@ -1,6 +1,7 @@
 // Pieces of up to 15 bytes as numbers: keys of the tables of words.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "hash.h"
@@ -17,7 +18,7 @@ struct ShortKey {
 
     // Masks that keep the first n bytes of 16, as two words.
     static constexpr auto kKeep = [] {
-        std::array<std::array<uint64_t, 2>, 16> masks{};
+        std::array<std::array<uint64_t, 2>, 17> masks{};  // and none of more
         for (size_t n = 0; n < 16; ++n) {
             masks[n][0] = n >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * n)) - 1;
             masks[n][1] = n <= 8 ? 0 : (uint64_t{1} << (8 * (n - 8))) - 1;
@@ -39,6 +40,14 @@ struct ShortKey {
         }
         return {static_cast<uint64_t>(bytes) & kKeep[length][0],
                 (static_cast<uint64_t>(bytes >> 64) & kKeep[length][1]) | uint64_t{length} << 56};
+    }
+
+    // The same where 16 bytes can be read; {0, 0}, which is no key, for more than kMost.
+    static ShortKey of_start(const uint8_t* bytes, size_t length) {
+        const size_t kept = std::min<size_t>(length, kMost + 1);
+        std::array<uint64_t, 2> words;
+        std::memcpy(words.data(), bytes, 16);
+        return {words[0] & kKeep[kept][0], (words[1] & kKeep[kept][1]) | uint64_t{kept & kMost} << 56};
     }
 
     size_t length() const { return high >> 56 & 15; }

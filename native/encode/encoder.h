@@ -53,8 +53,7 @@ public:
     // A piece that no cache knows, and the place among the ids where its own belong.
     struct Missed {
         Bytes piece;
-        ShortKey key;  // `high` is 0 for a long piece
-        uint64_t hash;
+        ShortKey key;  // of a long piece its hash and 0
         size_t place;
     };
 

@@ -17,16 +17,24 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
         place(seed, hash_of_entry(seed));
 }
 
-const WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash) const {
+// An entry that is not where it is looked for first changes places with the one that is there, if
+// that one can be found at the other place.
+WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash) {
     for (size_t step = 0; step < kProbes; ++step) {
-        const Entry& entry = entries_[(hash + step) & mask_];
-        if (entry.holds(key)) return &entry;
+        Entry& entry = entries_[(hash + step) & mask_];
         if (entry.high == 0) break;
+        if (!entry.holds(key)) continue;
+        Entry& first = entries_[hash & mask_];
+        const size_t steps_of_first = (hash + step - hash_of_entry(first)) & mask_;
+        if (step == 0 || steps_of_first >= kProbes) return &entry;
+        std::swap(entry, first);
+        return &first;
     }
     return nullptr;
 }
 
-void WordCache::insert(ShortKey key, uint64_t hash, std::span<const Id> ids) {
+void WordCache::insert(ShortKey key, std::span<const Id> ids) {
+    const uint64_t hash = key.hash();
     Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
     if (ids.size() <= kMostIds) {
         std::copy(ids.begin(), ids.end(), entry.ids);
@@ -37,8 +45,8 @@ void WordCache::insert(ShortKey key, uint64_t hash, std::span<const Id> ids) {
         entry.ids[1] = static_cast<Id>(position >> 32);
     }
     // Its ids may have been overwritten in the ring.
-    if (const Entry* known = entry_of(key, hash)) {
-        entries_[known - entries_.data()] = entry;
+    if (Entry* known = entry_of(key, hash)) {
+        *known = entry;
         return;
     }
     if (2 * (used_ + 1) > mask_ + 1 && mask_ + 1 < most_entries_) grow();

@@ -37,19 +37,21 @@ public:
     // Whether all seeds are still there.
     bool has_all_seeds() const { return has_all_seeds_; }
 
-    // Asks for the memory that `first` and `find` will look at.
-    void prefetch(uint64_t hash) const { __builtin_prefetch(&entries_[hash & mask_]); }
-    // Where a short piece is looked for first.
-    const Entry& first(uint64_t hash) const { return entries_[hash & mask_]; }
-    // The ids of a short piece, if it is known: at least one.
-    std::span<const Id> find(ShortKey key, uint64_t hash) const {
-        const Entry* entry = entry_of(key, hash);
+    // A short piece is looked for first at its hash's place among these; its entry may be elsewhere.
+    struct View {
+        const Entry* entries;
+        size_t mask;
+    };
+    View view() const { return {entries_.data(), mask_}; }
+    // The ids of a short piece, if it is known: at least one. It is found faster the next time.
+    std::span<const Id> find(ShortKey key) {
+        const Entry* entry = entry_of(key, key.hash());
         if (!entry) return {};
         return entry->count() == kMany ? in_ring(position_of(*entry), {})
                                        : std::span(entry->ids, entry->count());
     }
     // Adds a short piece that is not known, with at least one id.
-    void insert(ShortKey key, uint64_t hash, std::span<const Id> ids);
+    void insert(ShortKey key, std::span<const Id> ids);
 
     // The same for longer pieces, of up to kMostBytes.
     static constexpr size_t kMostBytes = 4096;
@@ -63,12 +65,12 @@ public:
 private:
     static constexpr uint64_t kMany = 15;
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
-    static constexpr size_t kProbes = 8;
+    static constexpr size_t kProbes = 16;
 
     static uint64_t hash_of_entry(const Entry& entry) {
         return ShortKey{entry.low, entry.high & kKeyBits}.hash();
     }
-    const Entry* entry_of(ShortKey key, uint64_t hash) const;
+    Entry* entry_of(ShortKey key, uint64_t hash);
     void place(const Entry& entry, uint64_t hash);
     void grow();
 

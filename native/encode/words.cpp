@@ -31,46 +31,76 @@ std::vector<WordCache::Entry> Encoder::make_seeds() const {
     return seeds;
 }
 
-// All look-ups of a batch are requested before the first is made, so that cache misses overlap.
+namespace {
+
+// Words that are looked up together: all places are asked for before the first is looked at, so that
+// cache misses overlap.
+struct LookUps {
+    static constexpr size_t kSize = 64;
+    std::array<ShortKey, kSize> keys;  // of a long word its hash and 0, which no entry has
+    std::array<const WordCache::Entry*, kSize> places;
+    std::array<uint8_t, kSize> longs;
+    size_t long_count = 0;
+
+    // `near_end`: the last word may have less than 16 bytes of the text from its start on.
+    template <bool near_end>
+    void request(Bytes text, size_t begin, std::span<const size_t> ends, const WordCache& cache) {
+        const WordCache::View view = cache.view();
+        size_t found = 0;  // not the member, which a store of a byte could change
+        for (size_t i = 0; i < ends.size(); begin = ends[i++]) {
+            const size_t length = ends[i] - begin;
+            const ShortKey key = near_end && length <= ShortKey::kMost
+                                     ? ShortKey::of(text, begin, length)
+                                     : ShortKey::of_start(text.data() + begin, length);
+            keys[i] = key;
+            places[i] = view.entries + (key.hash() & view.mask);
+            __builtin_prefetch(places[i]);
+            longs[found] = static_cast<uint8_t>(i);
+            found += length > ShortKey::kMost;
+        }
+        long_count = found;
+    }
+
+    // Asks for what is known of long words, too: first where they are, then what they are.
+    void request_long(Bytes text, size_t begin, std::span<const size_t> ends, const WordCache& cache) {
+        for (size_t n = 0; n < long_count; ++n) {
+            const size_t i = longs[n], from = i ? ends[i - 1] : begin;
+            if (ends[i] - from > WordCache::kMostBytes) continue;
+            keys[i].low = hash_of(text.subspan(from, ends[i] - from));
+            cache.prefetch_long(keys[i].low);
+        }
+        for (size_t n = 0; n < long_count; ++n) cache.prefetch_ids(keys[longs[n]].low);
+    }
+};
+
+}  // namespace
+
 void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
                            IdBuffer& ids) const {
-    constexpr size_t kBatch = 64;
-    std::array<ShortKey, kBatch> keys;  // of long pieces 0, which no entry has
-    std::array<uint64_t, kBatch> hashes;
-    std::array<uint8_t, kBatch> longs;
     WordCache& cache = worker.cache();
+    LookUps words;
     const size_t last = ends.back();
     // A suffix that is a symbol of its own adds an id to every piece.
     const size_t per_byte = model_->options().suffix_apart ? 2 : 1;
     Id* out = ids.reserve(per_byte * (last - begin) + WordCache::kMostIds);
     while (!ends.empty()) {
-        const auto batch = ends.first(std::min(kBatch, ends.size()));
+        const auto batch = ends.first(std::min(words.kSize, ends.size()));
         ends = ends.subspan(batch.size());
-        size_t long_count = 0;
-        for (size_t i = 0, from = begin; i < batch.size(); from = batch[i++]) {
-            const size_t length = batch[i] - from;
-            if (length <= ShortKey::kMost) [[likely]] {
-                keys[i] = ShortKey::of(text, from, length);
-                hashes[i] = keys[i].hash();
-                cache.prefetch(hashes[i]);
-            } else {
-                keys[i] = {0, 0};
-                hashes[i] = length <= WordCache::kMostBytes ? hash_of(text.subspan(from, length)) : 0;
-                cache.prefetch_long(hashes[i]);
-                longs[long_count++] = static_cast<uint8_t>(i);
-            }
-        }
-        for (size_t n = 0; n < long_count; ++n) cache.prefetch_ids(hashes[longs[n]]);
+        if (batch.back() + ShortKey::kMost < text.size())
+            words.request<false>(text, begin, batch, cache);
+        else
+            words.request<true>(text, begin, batch, cache);
+        words.request_long(text, begin, batch, cache);
         for (size_t i = 0; i < batch.size(); begin = batch[i++]) {
-            const WordCache::Entry& entry = cache.first(hashes[i]);
-            const uint64_t count = entry.matches(keys[i]);
+            const WordCache::Entry& entry = *words.places[i];
+            const uint64_t count = entry.matches(words.keys[i]);
             if (count - 1 < WordCache::kMostIds) [[likely]] {
                 std::memcpy(out, entry.ids, sizeof entry.ids);
                 out += count;
                 continue;
             }
             ids.resize(out - ids.data());
-            encode_missed({text.subspan(begin, batch[i] - begin), keys[i], hashes[i], 0}, worker, ids);
+            encode_missed({text.subspan(begin, batch[i] - begin), words.keys[i], 0}, worker, ids);
             out = ids.reserve(per_byte * (last - batch[i]) + WordCache::kMostIds);
         }
     }
@@ -79,11 +109,11 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
 }
 
 void Encoder::encode_missed(const Missed& piece, Worker& worker, IdBuffer& ids) const {
-    const WordCache& cache = worker.cache();
+    WordCache& cache = worker.cache();
     const bool is_short = piece.key.high != 0;
     if (is_short || piece.piece.size() <= WordCache::kMostBytes) {
-        const std::span<const Id> known = is_short ? cache.find(piece.key, piece.hash)
-                                                   : cache.find_long(piece.piece, piece.hash);
+        const std::span<const Id> known = is_short ? cache.find(piece.key)
+                                                   : cache.find_long(piece.piece, piece.key.low);
         if (!known.empty()) return ids.append(known);
     }
     if (!model_->starts_as_bytes() || piece.piece.size() > ShortMerger::kMost)
@@ -127,21 +157,16 @@ void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
 void Encoder::remember(const Missed& piece, std::span<const Id> ids, Worker& worker) const {
     if (ids.empty()) return;
     if (piece.key.high != 0)
-        worker.cache().insert(piece.key, piece.hash, ids);
+        worker.cache().insert(piece.key, ids);
     else if (piece.piece.size() <= WordCache::kMostBytes)
-        worker.cache().insert_long(piece.piece, piece.hash, ids);
+        worker.cache().insert_long(piece.piece, piece.key.low, ids);
 }
 
 void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
-    Missed one{piece, {0, 0}, 0, 0};
     if (piece.empty()) return;
-    if (piece.size() <= ShortKey::kMost) {
-        one.key = ShortKey::of(piece, 0, piece.size());
-        one.hash = one.key.hash();
-    } else if (piece.size() <= WordCache::kMostBytes) {
-        one.hash = hash_of(piece);
-    }
-    encode_missed(one, worker, ids);
+    const ShortKey key = piece.size() <= ShortKey::kMost ? ShortKey::of(piece, 0, piece.size())
+                                                         : ShortKey{hash_of(piece), 0};
+    encode_missed({piece, key, 0}, worker, ids);
     if (!worker.missed.empty()) fill_in(worker, ids);
 }
 

@@ -49,6 +49,8 @@ size_t run_of(Bytes text, size_t at, bool kana_han, Kind kind) {
 }
 
 struct Deepseek {
+    static constexpr bool kAllMasks = true;
+
     static size_t piece_end(Bytes text, size_t at) {
         const Character first = character_at(text, at);
         if (first.properties().in(kNumbers)) return number_end(text, at, 3);

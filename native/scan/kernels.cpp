@@ -193,12 +193,12 @@ bool supported() { return true; }
 
 constexpr Kernels kAll[] = {
 #if defined(__x86_64__)
-    {"avx512", avx512::supported, avx512::classify, avx512::positions},
-    {"avx2", avx2::supported, avx2::classify, avx2::positions},
+    {"avx512", avx512::supported, avx512::classify, avx512::classify_more, avx512::positions},
+    {"avx2", avx2::supported, avx2::classify, avx2::classify_more, avx2::positions},
 #elif defined(__aarch64__)
-    {"neon", neon::supported, neon::classify, neon::positions},
+    {"neon", neon::supported, neon::classify, neon::classify_more, neon::positions},
 #endif
-    {"portable", portable::supported, portable::classify, portable::positions},
+    {"portable", portable::supported, portable::classify, portable::classify_more, portable::positions},
 };
 
 // The fastest, or those that BPE_COMPAT_ISA names, if the processor supports them.

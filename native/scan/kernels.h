@@ -13,8 +13,10 @@ namespace bpe::scan {
 struct Kernels {
     std::string_view name;
     bool (*supported)();
-    // Fills the masks of ASCII classes, and `wide`, for so many blocks of 64 bytes, from number `first` on.
+    // Fills the masks of ASCII classes, and `wide`, for so many blocks of 64 bytes, from number
+    // `first` on: those that all patterns look at, and `uppers`, `newlines`, `controls`, `slashes`.
     void (*classify)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
+    void (*classify_more)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
     // Writes `base` plus the number of each set bit, rising, and returns how many there are. Up to
     // 7 places behind the last may be overwritten.
     size_t (*positions)(const uint64_t* blocks, size_t count, size_t base, size_t* out);

@@ -81,6 +81,8 @@ struct Variant {
 
 template <Variant variant>
 struct O200k {
+    static constexpr bool kAllMasks = true;
+
     static size_t piece_end(Bytes text, size_t at) {
         if (variant.cuts_han)
             if (const size_t end = han_end(text, at); end > at) return end;

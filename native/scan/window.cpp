@@ -74,18 +74,21 @@ size_t certain(const Window& w) {
 
 }  // namespace
 
-void fill_window(Window& w, Bytes text, size_t at, bool by_line) {
+void fill_window(Window& w, Bytes text, size_t at, bool by_line, bool all) {
     w.text = text.subspan(at);
     w.size = std::min(Window::kBytes, w.text.size());
     const size_t whole = w.size / 64, rest = w.size % 64;
     w.blocks = whole + (rest > 0);
-    const auto classify = kernels().classify;
-    classify(w.text.data(), 1, whole, w);
+    const auto classify = [&, use = kernels()](const uint8_t* bytes, size_t first, size_t blocks) {
+        use.classify(bytes, first, blocks, w);
+        if (all || by_line) use.classify_more(bytes, first, blocks, w);
+    };
+    classify(w.text.data(), 1, whole);
     if (rest) {
         uint8_t filled[64];
         std::memset(filled, ' ', 64);
         std::memcpy(filled, w.text.data() + 64 * whole, rest);
-        classify(filled, 1 + whole, 1, w);
+        classify(filled, 1 + whole, 1);
     }
     for (auto* mask : {&w.letters, &w.numbers, &w.spaces, &w.blanks, &w.newlines, &w.line_ends,
                        &w.apostrophes, &w.slashes, &w.uppers})

@@ -97,8 +97,9 @@ inline void to_first_bytes(const Window& w, Window::Mask& mask) {
         }
 }
 
-// Fills a window with the text at `at`, the start of a piece; `by_line` makes units of lines.
-void fill_window(Window& window, Bytes text, size_t at, bool by_line);
+// Fills a window with the text at `at`, the start of a piece; `by_line` makes units of lines. `all`:
+// also the masks that few patterns look at, see `Kernels`.
+void fill_window(Window& window, Bytes text, size_t at, bool by_line, bool all);
 
 // Writes the ends of the window's pieces, `at` plus their offsets, given their starts; returns how
 // many there are. Pieces that the text behind the window may change are left out. Up to 7 places
@@ -106,7 +107,8 @@ void fill_window(Window& window, Bytes text, size_t at, bool by_line);
 size_t write_ends(const Window& window, Window::Mask& starts, size_t at, size_t* ends);
 
 // The scan function of a pattern: a struct with `piece_end(text, at)`, the rule itself, and
-// `find_starts(window, starts)`, the same for a whole window; false if the masks cannot tell.
+// `find_starts(window, starts)`, the same for a whole window; false if the masks cannot tell. It has
+// `kAllMasks` if it looks at the masks that few patterns do.
 template <class Pattern>
 size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
     size_t count = 0, unit_end = by_line ? at : text.size();
@@ -117,7 +119,7 @@ size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
     Window window;
     Window::Mask starts;
     while (at < text.size() && count + Window::kBytes + 8 <= kScanCapacity) {
-        fill_window(window, text, at, by_line);
+        fill_window(window, text, at, by_line, requires { Pattern::kAllMasks; });
         if (!Pattern::find_starts(window, starts)) {
             for (const size_t end = at + window.size; at < end;) next_piece();
         } else if (const size_t found = write_ends(window, starts, at, ends + count)) {
