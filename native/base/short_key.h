@@ -51,6 +51,8 @@ struct ShortKey {
     }
 
     size_t length() const { return high >> 56 & 15; }
+    // The piece; it lies in this object.
+    Bytes bytes() const { return {reinterpret_cast<const uint8_t*>(this), length()}; }
     uint64_t hash() const { return mix(low ^ kSeedA, high ^ kSeedB); }
 };
 

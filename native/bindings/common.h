@@ -214,7 +214,7 @@ private:
 };
 
 // The scanner of a name, or one that was made from a regex.
-Scan scan_of(nb::handle scanner);
+Scanner scanner_of(nb::handle scanner);
 
 // Each adds its part to the module.
 void bind_encoder(nb::module_& m);

@@ -59,14 +59,14 @@ void make_encoder(BoundEncoder* self, const nb::bytes& tokens, ArrayView<int64_t
     ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
                          unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
                          std::string(suffix.c_str(), suffix.size()), suffix_apart};
-    const Scan scan = scan_of(scanner);
+    Scanner scan = scanner_of(scanner);
     ByteStrings strings(bytes_of(tokens), span_of(ends));
     const Bytes kind_bytes = bytes_of(kinds);
     const auto pairs = span_of(merges);
     const nb::gil_scoped_release released;
     new (self) BoundEncoder(std::make_unique<const Model>(std::move(strings), kind_bytes, pairs,
                                                      std::move(options)),
-                       std::move(added_tokens), scan);
+                       std::move(added_tokens), std::move(scan));
 }
 
 // Does `job(worker, beat)` on this thread, without the GIL; Ctrl-C ends it.

@@ -41,7 +41,7 @@ NB_MODULE(_core, m) {
     m.def("piece_ends",
           [](nb::handle text, nb::handle scanner, bool by_line) {
               const Text bytes(text);
-              const Scan scan = scan_of(scanner);
+              const Scan scan = scanner_of(scanner).scan;
               std::vector<int64_t> ends;
               {
                   const nb::gil_scoped_release released;

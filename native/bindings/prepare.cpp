@@ -156,9 +156,9 @@ std::vector<std::pair<size_t, size_t>> find_all(const Regex& regex, nb::handle t
 
 }  // namespace
 
-Scan scan_of(nb::handle scanner_) {
-    if (nb::isinstance<nb::str>(scanner_)) return scanner(nb::cast<std::string>(scanner_)).scan;
-    return nb::cast<const Scan&>(scanner_);
+Scanner scanner_of(nb::handle scanner_) {
+    if (nb::isinstance<nb::str>(scanner_)) return scanner(nb::cast<std::string>(scanner_));
+    return {"", nb::cast<const Scan&>(scanner_), false};
 }
 
 void bind_prepare(nb::module_& m) {

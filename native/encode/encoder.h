@@ -37,12 +37,12 @@ using Enabled = std::span<const uint8_t>;
 
 class Encoder {
 public:
-    Encoder(std::unique_ptr<const Model> model, std::vector<AddedToken> added, Scan scan)
+    Encoder(std::unique_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
         : model_(std::move(model)),
           added_(std::move(added)),
           raw_(added_, false),
           normalized_(added_, true),
-          scan_(scan) {}
+          scanner_(std::move(scanner)) {}
     Encoder(const Encoder&) = delete;
 
     const Model& model() const { return *model_; }
@@ -142,9 +142,12 @@ private:
     void remember(const Missed& piece, std::span<const Id> ids, Worker& worker) const;
     // The ids of a piece as the model makes them; returns them.
     std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
-    Batch joined(std::vector<Batch>& parts, unsigned threads, Watch& watch) const;
+    struct Part;
+    std::vector<Part> parts_of(std::span<const Bytes> texts, Enabled enabled) const;
+    bool touches_added(Bytes text, size_t at, Enabled enabled) const;
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
+    void share_caches() const;
     std::vector<WordCache::Entry> make_seeds() const;
 
     // Bytes that the cache of one thread may take for short pieces.
@@ -153,7 +156,7 @@ private:
     std::unique_ptr<const Model> model_;
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
-    Scan scan_;
+    Scanner scanner_;
     std::shared_ptr<IdBuffer::Pool> results_ = std::make_shared<IdBuffer::Pool>();
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
     mutable std::vector<std::unique_ptr<WordCache>> caches_;

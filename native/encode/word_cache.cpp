@@ -34,18 +34,22 @@ WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash) {
 }
 
 void WordCache::insert(ShortKey key, std::span<const Id> ids) {
-    const uint64_t hash = key.hash();
     Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
     if (ids.size() <= kMostIds) {
         std::copy(ids.begin(), ids.end(), entry.ids);
+        if (fresh_.size() < kMostFresh) fresh_.push_back(entry);
     } else {
-        const uint64_t position = add_to_ring({}, ids);
+        const uint64_t position = add_to_ring(key.bytes(), ids);
         entry.high = key.high | kMany << 60;
         entry.ids[0] = static_cast<Id>(position);
         entry.ids[1] = static_cast<Id>(position >> 32);
     }
+    add(entry, key.hash());
+}
+
+void WordCache::add(const Entry& entry, uint64_t hash) {
     // Its ids may have been overwritten in the ring.
-    if (Entry* known = entry_of(key, hash)) {
+    if (Entry* known = entry_of({entry.low, entry.high & kKeyBits}, hash)) {
         *known = entry;
         return;
     }
@@ -111,16 +115,49 @@ void WordCache::insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids)
 }
 
 uint64_t WordCache::add_to_ring(Bytes piece, std::span<const Id> ids) {
-    const size_t size = 2 + ids.size() + (piece.size() + sizeof(Id) - 1) / sizeof(Id);
-    if (ring_end_ % kRing + size > kRing) ring_end_ += kRing - ring_end_ % kRing;
+    const size_t size = record_size(ids.size(), piece.size());
+    if (ring_end_ % kRing + size > kRing) {
+        ring_[ring_end_ % kRing] = kSkip;
+        ring_end_ += kRing - ring_end_ % kRing;
+    }
     const uint64_t position = ring_end_;
     Id* record = ring_.data() + position % kRing;
     record[0] = static_cast<Id>(ids.size());
     record[1] = static_cast<Id>(piece.size());
     std::copy(ids.begin(), ids.end(), record + 2);
-    if (!piece.empty()) std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
+    std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
     ring_end_ += size;
     return position;
+}
+
+WordCache::Fresh WordCache::take_fresh() {
+    Fresh fresh{std::exchange(fresh_, {}), {}};
+    if (ring_end_ - fresh_ring_ < kRing) {
+        while (fresh_ring_ < ring_end_) {
+            const Id* record = ring_.data() + fresh_ring_ % kRing;
+            const size_t size = record[0] == kSkip ? kRing - fresh_ring_ % kRing
+                                                   : record_size(record[0], record[1]);
+            if (record[0] != kSkip) fresh.records.insert(fresh.records.end(), record, record + size);
+            fresh_ring_ += size;
+        }
+    }
+    fresh_ring_ = ring_end_;
+    return fresh;
+}
+
+void WordCache::learn(const Fresh& fresh) {
+    for (const Entry& entry : fresh.entries) add(entry, hash_of_entry(entry));
+    for (size_t at = 0; at < fresh.records.size();) {
+        const Id* record = fresh.records.data() + at;
+        const std::span<const Id> ids(record + 2, record[0]);
+        const Bytes piece(reinterpret_cast<const uint8_t*>(record + 2 + record[0]), record[1]);
+        at += record_size(record[0], record[1]);
+        if (piece.size() <= ShortKey::kMost)
+            insert(ShortKey::of(piece, 0, piece.size()), ids);
+        else if (const uint64_t hash = hash_of(piece); find_long(piece, hash).empty())
+            insert_long(piece, hash, ids);
+    }
+    fresh_ring_ = ring_end_;
 }
 
 std::span<const Id> WordCache::in_ring(uint64_t position, Bytes piece) const {

@@ -47,7 +47,7 @@ public:
     std::span<const Id> find(ShortKey key) {
         const Entry* entry = entry_of(key, key.hash());
         if (!entry) return {};
-        return entry->count() == kMany ? in_ring(position_of(*entry), {})
+        return entry->count() == kMany ? in_ring(position_of(*entry), key.bytes())
                                        : std::span(entry->ids, entry->count());
     }
     // Adds a short piece that is not known, with at least one id.
@@ -62,6 +62,16 @@ public:
     std::span<const Id> find_long(Bytes piece, uint64_t hash) const;
     void insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids);
 
+    // What was added since the last call, to be learned by the caches of other threads: as entries,
+    // and as records like those of the ring. Of very much, a part.
+    struct Fresh {
+        std::vector<Entry> entries;
+        std::vector<Id> records;
+    };
+    bool has_fresh() const { return !fresh_.empty() || fresh_ring_ != ring_end_; }
+    Fresh take_fresh();
+    void learn(const Fresh& fresh);
+
 private:
     static constexpr uint64_t kMany = 15;
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
@@ -73,19 +83,25 @@ private:
     Entry* entry_of(ShortKey key, uint64_t hash);
     void place(const Entry& entry, uint64_t hash);
     void grow();
+    void add(const Entry& entry, uint64_t hash);
 
     // Ids of which there are many, and long pieces, lie in a ring of words, the oldest of which are
-    // overwritten: number of ids and of bytes, the ids, the bytes. Short pieces leave out the bytes.
+    // overwritten: number of ids and of bytes, the ids, the bytes. What is left at its end is skipped.
     struct LongSlot {
         uint64_t hash;
         uint64_t position;  // in the ring, counted on from round to round
     };
     static constexpr size_t kWays = 4;
     static constexpr size_t kRing = size_t{1} << 22, kLongSlots = size_t{1} << 18;
+    static constexpr Id kSkip = kNoId;  // instead of a number of ids: the record is at the begin
+    static constexpr size_t kMostFresh = size_t{1} << 18;
 
     static size_t slot_of(uint64_t hash) { return (hash * kWays) & (kLongSlots - 1); }
     static uint64_t position_of(const Entry& entry) {
         return uint64_t{entry.ids[1]} << 32 | entry.ids[0];
+    }
+    static size_t record_size(size_t ids, size_t bytes) {
+        return 2 + ids + (bytes + sizeof(Id) - 1) / sizeof(Id);
     }
     uint64_t add_to_ring(Bytes piece, std::span<const Id> ids);
     // The ids at a place, unless they are overwritten or those of another piece.
@@ -99,7 +115,9 @@ private:
     uint32_t next_victim_ = 0;
     ZeroedArray<Id> ring_;
     ZeroedArray<LongSlot> long_slots_;
-    uint64_t ring_end_ = 2 * kRing;  // positions below `ring_end_ - kRing` are overwritten
+    std::vector<Entry> fresh_;
+    uint64_t fresh_ring_ = 2 * kRing;  // where the ring ended when the last ones were taken
+    uint64_t ring_end_ = 2 * kRing;    // positions below `ring_end_ - kRing` are overwritten
 };
 
 }  // namespace bpe

@@ -37,7 +37,7 @@ void merging() {
     std::mt19937 random(3);
     for (const size_t longest : {4, 12, 12, 40, 40, 100}) {
         const bool by_ranks = random() % 2;
-        const Encoder encoder(random_model(random, by_ranks, longest), {}, scanner("gpt2").scan);
+        const Encoder encoder(random_model(random, by_ranks, longest), {}, scanner("gpt2"));
         Encoder::Worker worker(encoder);
         for (int round = 0; round < 1000; ++round) {
             std::string text;

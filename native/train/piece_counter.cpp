@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "../scan/cuts.h"
 
 namespace bpe {
 namespace {
@@ -91,17 +92,8 @@ void PieceCounter::count_part(Part part, CountTable& table, Beat& beat) const {
 }
 
 size_t PieceCounter::last_cut(Bytes text) const {
-    for (size_t at = text.size(); at > 0; --at) {
-        const bool after_line = options_.by_line && text[at - 1] == '\n';
-        if (!after_line) {
-            if (!options_.scanner.cuts_at_spaces || at == text.size()) continue;
-            if (text[at] != ' ' && (text[at] < '\t' || text[at] > '\r')) continue;
-            const Properties before = character_at(text, previous_start(text, 0, at)).properties();
-            if (!before.in(kLetters | kNumbers)) continue;
-        }
-        if (!splits_special(text, at)) return at;
-    }
-    return 0;
+    return bpe::last_cut(options_.scanner, text, options_.by_line,
+                         [&](size_t at) { return splits_special(text, at); });
 }
 
 // Whether a special token may begin in front of this place and end behind it.

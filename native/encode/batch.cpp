@@ -1,0 +1,173 @@
+// Many texts to ids, on several threads: the part of `Encoder` that shares out work.
+#include <algorithm>
+
+#include "../base/crew.h"
+#include "../scan/cuts.h"
+#include "encoder.h"
+
+namespace bpe {
+namespace {
+
+constexpr size_t kJob = 1 << 18;  // bytes of text: large enough to hide the hand-out
+
+// The ids of jobs, put one after the other in the order of the jobs, whoever is ready first.
+class Gathering {
+public:
+    // There must be room for all ids.
+    Gathering(size_t jobs, IdBuffer& all) : all_(all), waiting_(jobs) {}
+
+    // An empty buffer for a job's ids: used before, if there is one.
+    IdBuffer take() {
+        const std::lock_guard guard(lock_);
+        if (free_.empty()) return {};
+        IdBuffer ids = std::move(free_.back());
+        free_.pop_back();
+        ids.resize(0);
+        return ids;
+    }
+
+    // Copies what can be copied. `place(job, offset)` is told of each job's place.
+    template <class Place>
+    void give(size_t job, IdBuffer ids, Place&& place) {
+        struct Ready {
+            size_t job, offset;
+            IdBuffer ids;
+        };
+        std::vector<Ready> ready;
+        {
+            const std::lock_guard guard(lock_);
+            waiting_[job] = std::move(ids);
+            for (; next_ < waiting_.size() && waiting_[next_]; ++next_) {
+                ready.push_back({next_, size_, std::move(*waiting_[next_])});
+                size_ += ready.back().ids.size();
+                waiting_[next_].reset();
+            }
+        }
+        for (Ready& one : ready) {
+            std::copy_n(one.ids.data(), one.ids.size(), all_.data() + one.offset);
+            place(one.job, one.offset);
+            const std::lock_guard guard(lock_);
+            free_.push_back(std::move(one.ids));
+        }
+    }
+
+    size_t size() const { return size_; }
+
+private:
+    IdBuffer& all_;
+    std::mutex lock_;  // of what follows
+    std::vector<std::optional<IdBuffer>> waiting_;
+    std::vector<IdBuffer> free_;
+    size_t next_ = 0, size_ = 0;
+};
+
+}  // namespace
+
+// A text or, of a long one, what can be encoded alone.
+struct Encoder::Part {
+    Bytes bytes;
+    size_t text;
+    bool is_last;  // of its text
+};
+
+Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabled,
+                                     unsigned threads, Watch& watch) const {
+    size_t total = 0;
+    for (const Bytes text : texts) total += text.size();
+    Batch all;
+    all.ids = results_->take((model_->options().suffix_apart ? 2 : 1) * total + WordCache::kMostIds);
+    all.ends.resize(texts.size());
+    const auto make_worker = [&](Beat& beat) { return Worker(*this, &beat); };
+    if (threads == 1 || total <= kJob) {
+        parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
+            for (size_t i = 0; i < texts.size(); ++i) {
+                encode(texts[i], enabled, worker, beat, all.ids);
+                all.ends[i] = static_cast<int64_t>(all.ids.size());
+            }
+        });
+        return all;
+    }
+    share_caches();
+    const std::vector<Part> parts = parts_of(texts, enabled);
+    std::vector<size_t> begins{0};  // of the jobs among the parts
+    for (size_t i = 0, bytes = 0; i < parts.size(); ++i) {
+        bytes += parts[i].bytes.size();
+        if (bytes < kJob && i + 1 < parts.size()) continue;
+        begins.push_back(i + 1);
+        bytes = 0;
+    }
+    Gathering gathering(begins.size() - 1, all.ids);
+    // Each job first notes the ends of its texts among its own ids.
+    const auto place = [&](size_t job, size_t offset) {
+        for (size_t i = begins[job]; i < begins[job + 1]; ++i)
+            if (parts[i].is_last) all.ends[parts[i].text] += static_cast<int64_t>(offset);
+    };
+    parallel_for(begins.size() - 1, threads, total, watch, make_worker,
+                 [&](size_t job, Worker& worker, Beat& beat) {
+                     IdBuffer ids = gathering.take();
+                     for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
+                         encode(parts[i].bytes, enabled, worker, beat, ids);
+                         if (parts[i].is_last)
+                             all.ends[parts[i].text] = static_cast<int64_t>(ids.size());
+                     }
+                     gathering.give(job, std::move(ids), place);
+                 });
+    all.ids.resize(gathering.size());
+    return all;
+}
+
+// What one thread has learned in earlier calls, all know from now on. Not at the end of a call: there
+// may be no other.
+void Encoder::share_caches() const {
+    std::vector<std::unique_ptr<WordCache>> caches;
+    {
+        const std::unique_lock lock(lock_, std::try_to_lock);
+        if (lock) caches.swap(caches_);
+    }
+    std::vector<WordCache::Fresh> fresh;
+    const auto has_fresh = [](const auto& cache) { return cache->has_fresh(); };
+    if (caches.size() > 1 && std::any_of(caches.begin(), caches.end(), has_fresh))
+        for (const auto& cache : caches) fresh.push_back(cache->take_fresh());
+    Crew crew(static_cast<unsigned>(fresh.size()));
+    std::atomic<size_t> next{0};
+    crew.run([&](unsigned) {
+        for (size_t i; (i = next++) < fresh.size();)
+            for (size_t other = 0; other < fresh.size(); ++other)
+                if (other != i) caches[i]->learn(fresh[other]);
+    });
+    for (auto& cache : caches) give_back(std::move(cache));
+}
+
+std::vector<Encoder::Part> Encoder::parts_of(std::span<const Bytes> texts, Enabled enabled) const {
+    std::vector<Part> parts;
+    parts.reserve(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+        Bytes text = texts[i];
+        for (size_t size = kJob; scanner_.cuts_at_spaces && text.size() > 2 * size;) {
+            const Bytes head = text.first(size);
+            const size_t cut = last_cut(scanner_, head, false, [&](size_t at) {
+                return touches_added(head, at, enabled);
+            });
+            if (cut > 0) parts.push_back({text.first(cut), i, false});
+            text = text.subspan(cut);
+            size = cut > 0 ? kJob : 2 * size;
+        }
+        parts.push_back({text, i, true});
+    }
+    return parts;
+}
+
+// Whether an added token may end or begin at this place or stand across; the text goes on.
+bool Encoder::touches_added(Bytes text, size_t at, Enabled enabled) const {
+    for (size_t i = 0; i < added_.size(); ++i) {
+        const std::string& content = added_[i].content;
+        if (!enabled[i] || content.empty()) continue;
+        for (size_t begin = at - std::min(at, content.size()); begin <= at; ++begin) {
+            const size_t known = std::min(content.size(), text.size() - begin);
+            if (std::memcmp(text.data() + begin, content.data(), known) == 0) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace bpe
