@@ -66,13 +66,7 @@ class BPECompatTokenizer(Loading, Calls):
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        metadata = vocabulary.spec.metadata
-        self._assembly = Assembly(
-            vocabulary.spec.template,
-            trim=bool(metadata.get("trim_offsets", False)),
-            keep_first=bool(metadata.get("trim_prefix_space", False)),
-            typed_overflow=bool(metadata.get("typed_overflow", False)),
-        )
+        self._assembly = Assembly.of(vocabulary)
 
     # Vocabulary
 
@@ -171,18 +165,22 @@ class BPECompatTokenizer(Loading, Calls):
         """Adds the tokens of a tokenizer_config.json: those that it lists, then those it names."""
         named = _flat(self._special_tokens_map.values())
         names = {str(token) for token in named}
-        self._add([_from_hf(token, special=str(token) in names) for token in listed])
+        tokens = [_from_hf(token, special=str(token) in names) for token in listed]
+        known = self._vocabulary.added | {token.content: token for token in tokens}
         for token in named:
-            known = self._vocabulary.added.get(str(token))
+            before = known.get(str(token))
             # transformers 4 lets the flags of a named token win, 5 those that were there.
-            if known is None or (isinstance(token, HFAddedToken) and not _IS_V5):
-                self._add([_from_hf(token, special=True)])
+            if before is None or (isinstance(token, HFAddedToken) and not _IS_V5):
+                made = _from_hf(token, special=True)
             else:
-                self._add([replace(known, special=True)])
+                made = replace(before, special=True)
+            known[made.content] = made
+            tokens.append(made)
         # Special tokens without a name, which transformers 4 has among the named ones.
         extra = self.__dict__.get("_extra_special_tokens", ())
-        for token in (token for token in extra if str(token) not in self._vocabulary.added):
-            self._add([_from_hf(token, special=isinstance(token, str))])
+        rest = {str(token): token for token in extra if str(token) not in known}
+        tokens += [_from_hf(token, special=isinstance(token, str)) for token in rest.values()]
+        self._add(tokens)
 
     # A template of bos_token and eos_token alone, as transformers 5 has it
 
