@@ -20,6 +20,8 @@ from .arrow import ArrowMapper, blocks_of
 from .assembly import Assembly
 from .calls import Calls
 from .loading import Loading
+from .retraining import Retraining
+from .tokens import flat, from_hf, to_hf
 from .vocabulary import Vocabulary
 
 __all__ = ["BPECompatTokenizer"]
@@ -27,7 +29,7 @@ __all__ = ["BPECompatTokenizer"]
 _IS_V5 = int(transformers.__version__.split(".")[0]) >= 5
 
 
-class BPECompatTokenizer(Loading, Calls):
+class BPECompatTokenizer(Loading, Retraining, Calls):
     """A `PreTrainedTokenizer` whose ids come from bpe_compat's native encoder.
 
     `tokenizer_file` is a tokenizer.json; `tokenizer_object` a `bpe_compat.Tokenizer` instead of it.
@@ -113,7 +115,7 @@ class BPECompatTokenizer(Loading, Calls):
     @property
     def added_tokens_decoder(self) -> dict[int, HFAddedToken]:
         """Added tokens by their ids."""
-        return {token.id: _to_hf(token) for token in self._vocabulary.spec.added_tokens}
+        return {token.id: to_hf(token) for token in self._vocabulary.spec.added_tokens}
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
@@ -147,7 +149,7 @@ class BPECompatTokenizer(Loading, Calls):
         """Adds tokens and returns how many were new or got other flags."""
         if not self._is_made:  # transformers' __init__, which has forgotten their flags
             return 0
-        return self._add([_from_hf(token, special=special_tokens) for token in new_tokens or ()])
+        return self._add([from_hf(token, special=special_tokens) for token in new_tokens or ()])
 
     def _add(self, tokens: Iterable[AddedToken]) -> int:
         known = dict(self._vocabulary.added)
@@ -163,15 +165,15 @@ class BPECompatTokenizer(Loading, Calls):
 
     def _add_listed(self, listed: list[HFAddedToken]) -> None:
         """Adds the tokens of a tokenizer_config.json: those that it lists, then those it names."""
-        named = _flat(self._special_tokens_map.values())
+        named = flat(self._special_tokens_map.values())
         names = {str(token) for token in named}
-        tokens = [_from_hf(token, special=str(token) in names) for token in listed]
+        tokens = [from_hf(token, special=str(token) in names) for token in listed]
         known = self._vocabulary.added | {token.content: token for token in tokens}
         for token in named:
             before = known.get(str(token))
             # transformers 4 lets the flags of a named token win, 5 those that were there.
             if before is None or (isinstance(token, HFAddedToken) and not _IS_V5):
-                made = _from_hf(token, special=True)
+                made = from_hf(token, special=True)
             else:
                 made = replace(before, special=True)
             known[made.content] = made
@@ -179,7 +181,7 @@ class BPECompatTokenizer(Loading, Calls):
         # Special tokens without a name, which transformers 4 has among the named ones.
         extra = self.__dict__.get("_extra_special_tokens", ())
         rest = {str(token): token for token in extra if str(token) not in known}
-        tokens += [_from_hf(token, special=isinstance(token, str)) for token in rest.values()]
+        tokens += [from_hf(token, special=isinstance(token, str)) for token in rest.values()]
         self._add(tokens)
 
     # A template of bos_token and eos_token alone, as transformers 5 has it
@@ -303,14 +305,6 @@ class BPECompatTokenizer(Loading, Calls):
         return (str(path),)
 
 
-def _flat(values: Iterable[Any]) -> list[str | HFAddedToken]:
-    """Tokens and lists of tokens as one list, without what is None."""
-    tokens: list[str | HFAddedToken] = []
-    for value in values:
-        tokens += value if isinstance(value, list | tuple) else [value] if value else []
-    return tokens
-
-
 _FLAGS = ("add_bos_token", "add_eos_token")
 
 
@@ -322,33 +316,3 @@ def _spec_of(
     if tokenizer_file is None:
         raise ValueError("BPECompatTokenizer needs a tokenizer_file or a tokenizer_object")
     return converters.read(tokenizer_file, format="huggingface")
-
-
-def _to_hf(token: AddedToken) -> HFAddedToken:
-    return HFAddedToken(
-        token.content,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        single_word=token.single_word,
-        normalized=token.normalized,
-        special=token.special,
-    )
-
-
-def _from_hf(token: str | HFAddedToken, *, special: bool) -> AddedToken:
-    """The token without its id; a string has the flags that tokenizers gives it."""
-    if isinstance(token, str):
-        token = HFAddedToken(token, special=special)
-    if not isinstance(token, HFAddedToken):
-        raise TypeError(f"a token must be str or AddedToken, not {type(token).__name__}")
-    if special:  # as transformers does; if nobody has set `normalized`, this does
-        token.special = True
-    return AddedToken(
-        token.content,
-        0,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        single_word=token.single_word,
-        normalized=token.normalized,
-        special=token.special,
-    )

@@ -94,7 +94,9 @@ void bind_lists(nb::module_& m) {
           nb::sig("def ones(lists: list[list[int]]) -> list[list[int]]"));
     m.def("flat", flat, "lists"_a,
           "The ints of m lists and the m + 1 offsets of the lists in them; None if there are none,\n"
-          "if there is anything else, or too much for offsets of 32 bits.");
+          "if there is anything else, or too much for offsets of 32 bits.",
+          nb::sig("def flat(lists: list[object]) -> tuple[numpy.typing.NDArray[numpy.int64],"
+                  " numpy.typing.NDArray[numpy.int32]] | None"));
 }
 
 }  // namespace bpe::bindings
