@@ -188,16 +188,38 @@ def test_processes_after_threads(method: str) -> None:
             assert future.result(timeout=120) == expected
 
 
-def test_many_forks_while_threads_have_worked() -> None:
-    if not hasattr(os, "fork"):
-        pytest.skip("no fork here")
-    tok = make()
-    data = datasets.Dataset.from_dict({"text": TEXTS * 10})
-    expected = tok(TEXTS)["input_ids"] * 10
-    for _ in range(5):
-        tok(TEXTS * 200)
-        mapped = data.map(lambda batch: tok(batch["text"]), batched=True, num_proc=2)
-        assert mapped["input_ids"][:] == expected
+IN_PROCESSES = """
+import sys
+import datasets, multiprocess
+from bpe_compat.hf import BPECompatTokenizer
+
+def encode(batch, tok):
+    return tok(batch["text"])
+
+if __name__ == "__main__":
+    folder, method, times = sys.argv[1:]
+    multiprocess.set_start_method(method)
+    datasets.disable_progress_bars()
+    datasets.disable_caching()
+    tok = BPECompatTokenizer.from_pretrained(folder)
+    texts = ["the cat", "", "a naïve hat 中文"] * 30
+    data = datasets.Dataset.from_dict({"text": texts})
+    for _ in range(int(times)):
+        tok.tokenizer.encode_arrays(texts * 20, threads=4)
+        mapped = data.map(encode, batched=True, batch_size=16, num_proc=2, fn_kwargs={"tok": tok})
+        assert mapped["input_ids"][:] == tok(texts)["input_ids"]
+"""
+
+
+@pytest.mark.parametrize(("method", "times"), [("fork", 5), ("spawn", 2)])
+def test_map_in_processes_after_threads(method: str, times: int, tmp_path: Path) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    make().save_pretrained(tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(IN_PROCESSES, encoding="utf-8")
+    command = [sys.executable, "-W", "ignore", str(script), str(tmp_path), method, str(times)]
+    subprocess.run(command, check=True, timeout=600)
 
 
 def test_fingerprints(tmp_path: Path) -> None:

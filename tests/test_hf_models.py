@@ -177,6 +177,21 @@ def test_trainer(pair: tuple[Any, Any], tmp_path: Path) -> None:
     assert BPECompatTokenizer.from_pretrained(tmp_path / "out")(STORIES) == tok(STORIES)
 
 
+def test_strings_that_stop_generation(pair: tuple[Any, Any]) -> None:
+    pytest.importorskip("torch")
+    made = []
+    for tok in pair:
+        prompt = tok("The fox", return_tensors="pt")
+        gpt = model(tok).eval()
+        free = tok.decode(gpt.generate(**prompt, max_new_tokens=20, do_sample=False)[0])
+        ids = gpt.generate(
+            **prompt, max_new_tokens=20, do_sample=False, tokenizer=tok, stop_strings=[free[12:14]]
+        )
+        made.append((free, ids.tolist()))
+    assert made[0] == made[1]
+    assert pair[0].backend_tokenizer.encode("The fox").ids == pair[0]("The fox")["input_ids"]
+
+
 @pytest.mark.usefixtures("shared")
 def test_the_example_on_tiny_stories(tmp_path: Path) -> None:
     pytest.importorskip("torch")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from .loading import Loading
 from .retraining import Retraining
 from .tokens import flat, from_hf, to_hf
 from .vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import tokenizers
 
 __all__ = ["BPECompatTokenizer"]
 
@@ -78,6 +81,14 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
         return self._vocabulary.tokenizer
 
     @property
+    def backend_tokenizer(self) -> "tokenizers.Tokenizer":
+        """The same tokenizer as one of tokenizers, for code that looks into it; changes do nothing.
+
+        Raises `LossyConversionError` for what tokenizers cannot do.
+        """
+        return self._vocabulary.backend
+
+    @property
     def is_fast(self) -> bool:
         """Whether results know words and characters, as pipelines that ask this want them to."""
         return True
@@ -109,6 +120,13 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
             return self._vocabulary.spelling(ids)
         skipped = set(self.all_special_ids) if skip_special_tokens else ()
         return [self._vocabulary.spelling(id) for id in map(int, ids) if id not in skipped]
+
+    # What transformers' generation asks of single tokens.
+    def _convert_token_to_id(self, token: str) -> Any:
+        return self.convert_tokens_to_ids(token)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        return self._vocabulary.spelling(int(index))
 
     # Added tokens
 

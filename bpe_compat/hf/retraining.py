@@ -46,7 +46,8 @@ class Retraining(PreTrainedTokenizer):
         It has the special tokens of this one, under new names if `special_tokens_map` has some, and
         `new_special_tokens`; other added tokens are left out. The vocabulary is the one that
         `PreTrainedTokenizerFast` learns, except that special tokens in the texts are cut out of
-        them first. `length` is not needed. Raises `UnsupportedError` for byte fallback.
+        them first. It is larger than `vocab_size` if bytes and special tokens alone are. `length`
+        is not needed. Raises `UnsupportedError` for byte fallback.
         """
         names, more = special_tokens_map or {}, list(new_special_tokens or ())
         spec = self._vocabulary.spec
@@ -58,7 +59,7 @@ class Retraining(PreTrainedTokenizer):
             [*{token.content: None for token in kept}],
             names,
             text_iterator,
-            vocab_size=vocab_size,
+            vocab_size,
             min_frequency=max(1, min_frequency),
             max_token_length=max_token_length,
             progress=show_progress,
@@ -92,6 +93,7 @@ def _trained(
     specials: Sequence[str],
     names: dict[str, str],
     texts: Iterable[str | Sequence[str]],
+    vocab_size: int,
     *,
     progress: bool,
     **options: Any,
@@ -101,7 +103,9 @@ def _trained(
         raise UnsupportedError(
             "a vocabulary with byte fallback cannot be learned; start from another tokenizer"
         )
-    if not spec.byte_level:
+    if spec.byte_level:
+        vocab_size = max(vocab_size, 256 + len(specials))
+    else:
         options |= {
             "alphabet": "characters",
             "end_of_word_suffix": spec.suffix,
@@ -115,6 +119,7 @@ def _trained(
     counts.add(_prepared(spec, texts), progress=progress)
     return train(
         counts,
+        vocab_size,
         special_tokens=specials,
         tie_break="ids",
         byte_order="gpt2",

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from ..texts import valid
 from ..threads import thread_count
 from ..tokenizer import TokenArrays, Tokenizer
 from .packing import packed, unpacked
+
+if TYPE_CHECKING:
+    import tokenizers
 
 __all__ = ["MOST_IDS", "Vocabulary"]
 
@@ -47,6 +50,11 @@ class Vocabulary:
     @functools.cached_property
     def _packed(self) -> tuple[Any, ...]:
         return packed(self.spec)
+
+    @functools.cached_property
+    def backend(self) -> "tokenizers.Tokenizer":
+        """The same tokenizer as one of tokenizers."""
+        return self.tokenizer.to_tokenizers()
 
     # Strings and ids
 
