@@ -126,7 +126,7 @@ def id_lists(encoder: Encoder, ids: numpy.typing.NDArray[numpy.uint32], offsets:
 def ones(lists: list[list[int]]) -> list[list[int]]:
     """A list of ones for each list, as long as it."""
 
-def flat(lists: list) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]] | None:
+def flat(lists: list[object]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]] | None:
     """
     The ints of m lists and the m + 1 offsets of the lists in them; None if there are none,
     if there is anything else, or too much for offsets of 32 bits.
