@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -116,8 +117,20 @@ class Encoder:
 
     def decode(self, ids: object) -> bytes: ...
 
+def id_lists(encoder: Encoder, ids: numpy.typing.NDArray[numpy.uint32], offsets: numpy.typing.NDArray[numpy.int64], front: Sequence[int], back: Sequence[int], most: int, left: bool) -> list[list[int]]:
+    """
+    The ids of m texts at m + 1 offsets as lists, each between those of `front` and `back`;
+    at most `most` of a text's own, its last ones if `left`.
+    """
+
 def ones(lists: list[list[int]]) -> list[list[int]]:
     """A list of ones for each list, as long as it."""
+
+def flat(lists: list[object]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]] | None:
+    """
+    The ints of m lists and the m + 1 offsets of the lists in them; None if there are none,
+    if there is anything else, or too much for offsets of 32 bits.
+    """
 
 def canonical_merges(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
     """

@@ -2,6 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-call"
 
+import copy
+import json
 import multiprocessing
 import os
 import pickle
@@ -21,6 +23,7 @@ datasets = pytest.importorskip("datasets")
 import pyarrow as pa  # noqa: E402
 
 from bpe_compat.hf import BPECompatTokenizer  # noqa: E402
+from bpe_compat.hf.results import Rows  # noqa: E402
 
 TEXT = ["the cat and the hat, it's 2026! naïve café 中文中文 def f(x): return 'x'"] * 3
 TEXTS = ["the cat", "", "a naïve hat<|endoftext|>it's 中文", "<s>x  <pad> y\n\n", "the " * 30]
@@ -126,6 +129,49 @@ def test_map_in_every_form() -> None:
     assert list(shuffled) == list(again)
 
 
+LISTS: list[list[Any]] = [
+    [[1, 2], [], [3]], [], [[]], [[], []], [[0, -1, 2**31, 2**63 - 1]], [[1], None, [2]],
+    [[1, None], [2]], [None], [[1.5], [2]], [["a"], ["b"]], [[True], [False]], [[[1], [2]], [[3]]],
+    [(1, 2), [3]], [1, 2], [[np.int32(1)], [2]], [[2**63]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lists", LISTS, ids=str)
+@pytest.mark.parametrize("kind", [None, pa.list_(pa.int32())])
+def test_arrow_makes_the_same_of_our_lists(lists: list[Any], kind: Any) -> None:
+    """Whatever somebody has put into them."""
+
+    def made(values: list[Any]) -> Any:
+        try:
+            array = pa.array(values, kind)
+        except (pa.ArrowException, OverflowError) as error:
+            return type(error)
+        return array.type, array.to_pylist()
+
+    assert made(Rows(lists)) == made(lists)
+
+
+def test_results_are_lists_that_may_be_changed() -> None:
+    tok = make()
+    encoded = tok(TEXTS)
+    plain = [list(row) for row in encoded["input_ids"]]
+    assert isinstance(encoded["input_ids"], list)
+    assert encoded["input_ids"] == plain
+    for again in (pickle.loads(pickle.dumps(encoded)), copy.deepcopy(encoded)):
+        assert type(again["input_ids"]) is list
+        assert again["input_ids"] == plain
+    assert json.loads(json.dumps(encoded["input_ids"])) == plain
+    for row in (*encoded["input_ids"], *plain):
+        row.append(tok.eos_token_id)
+    encoded["input_ids"].append([5])
+    assert pa.array(encoded["input_ids"]).to_pylist() == [*plain, [5]]
+    table = datasets.Dataset.from_dict({"text": TEXTS}).map(
+        lambda batch: tok(batch["text"]), batched=True
+    )
+    assert table.features["input_ids"].feature.dtype == "int32"
+    assert table.features["attention_mask"].feature.dtype == "int8"
+
+
 def encode_in_process(blob: bytes) -> list[list[int]]:
     ids: list[list[int]] = pickle.loads(blob)(TEXTS * 100)["input_ids"]
     return ids
@@ -142,16 +188,38 @@ def test_processes_after_threads(method: str) -> None:
             assert future.result(timeout=120) == expected
 
 
-def test_many_forks_while_threads_have_worked() -> None:
-    if not hasattr(os, "fork"):
-        pytest.skip("no fork here")
-    tok = make()
-    data = datasets.Dataset.from_dict({"text": TEXTS * 10})
-    expected = tok(TEXTS)["input_ids"] * 10
-    for _ in range(5):
-        tok(TEXTS * 200)
-        mapped = data.map(lambda batch: tok(batch["text"]), batched=True, num_proc=2)
-        assert mapped["input_ids"][:] == expected
+IN_PROCESSES = """
+import sys
+import datasets, multiprocess
+from bpe_compat.hf import BPECompatTokenizer
+
+def encode(batch, tok):
+    return tok(batch["text"])
+
+if __name__ == "__main__":
+    folder, method, times = sys.argv[1:]
+    multiprocess.set_start_method(method)
+    datasets.disable_progress_bars()
+    datasets.disable_caching()
+    tok = BPECompatTokenizer.from_pretrained(folder)
+    texts = ["the cat", "", "a naïve hat 中文"] * 30
+    data = datasets.Dataset.from_dict({"text": texts})
+    for _ in range(int(times)):
+        tok.tokenizer.encode_arrays(texts * 20, threads=4)
+        mapped = data.map(encode, batched=True, batch_size=16, num_proc=2, fn_kwargs={"tok": tok})
+        assert mapped["input_ids"][:] == tok(texts)["input_ids"]
+"""
+
+
+@pytest.mark.parametrize(("method", "times"), [("fork", 5), ("spawn", 2)])
+def test_map_in_processes_after_threads(method: str, times: int, tmp_path: Path) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    make().save_pretrained(tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(IN_PROCESSES, encoding="utf-8")
+    command = [sys.executable, "-W", "ignore", str(script), str(tmp_path), method, str(times)]
+    subprocess.run(command, check=True, timeout=600)
 
 
 def test_fingerprints(tmp_path: Path) -> None:

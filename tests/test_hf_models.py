@@ -2,10 +2,14 @@
 
 # mypy: disable-error-code="no-untyped-call"
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_data
 
 import bpe_compat as bc
 
@@ -171,6 +175,44 @@ def test_trainer(pair: tuple[Any, Any], tmp_path: Path) -> None:
     assert trainer.train().global_step == 2
     trainer.save_model(str(tmp_path / "out"))
     assert BPECompatTokenizer.from_pretrained(tmp_path / "out")(STORIES) == tok(STORIES)
+
+
+def test_strings_that_stop_generation(pair: tuple[Any, Any]) -> None:
+    pytest.importorskip("torch")
+    made = []
+    for tok in pair:
+        prompt = tok("The fox", return_tensors="pt")
+        gpt = model(tok).eval()
+        free = tok.decode(gpt.generate(**prompt, max_new_tokens=20, do_sample=False)[0])
+        ids = gpt.generate(
+            **prompt, max_new_tokens=20, do_sample=False, tokenizer=tok, stop_strings=[free[12:14]]
+        )
+        made.append((free, ids.tolist()))
+    assert made[0] == made[1]
+    assert pair[0].backend_tokenizer.encode("The fox").ids == pair[0]("The fox")["input_ids"]
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_example_on_tiny_stories(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("accelerate")
+    pytest.importorskip("datasets")
+    corpus = tmp_path / "stories.txt"
+    with shared_data.unpacked("text/tinystories.txt").open(encoding="utf-8") as text:
+        corpus.write_text(text.read(200_000), encoding="utf-8")
+    script = Path(__file__).parent.parent / "scripts" / "tiny_gpt2.py"
+    options = ["--corpus", corpus, "--output", tmp_path / "model", "--steps", 12]
+    done = subprocess.run(
+        [sys.executable, str(script), *map(str, options), "--vocab-size", "400"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    shown = re.search(
+        r"loss (\S+) -> (\S+) in 12 steps\nOnce upon a time.+", done.stdout, re.DOTALL
+    )
+    assert shown is not None, done.stdout
+    assert float(shown[2]) < 0.9 * float(shown[1])
+    again: Any = AutoTokenizer.from_pretrained(tmp_path / "model")
+    assert type(again) is BPECompatTokenizer
 
 
 def test_pipelines(pair: tuple[Any, Any]) -> None:

@@ -48,8 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
     "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
-    "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "spec", "specials"}
-    | {"texts", "threads", "tokenizer"},
+    "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline", "spec"}
+    | {"texts", "threads", "tokenizer", "training"},
     "cli": {
         "__version__",
         "converters",

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..spec import TemplateItem
+from ..errors import UnsupportedError
 from .assembly import Assembly
-from .vocabulary import Vocabulary
+from .vocabulary import MOST_IDS, Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["ArrowMapper", "blocks_of", "packed_blocks"]
-
-# A list column of Arrow has 32-bit offsets.
-MOST_IDS = np.iinfo(np.int32).max
 
 Ids = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
@@ -70,9 +67,12 @@ class ArrowMapper:
 
     def _finished(self, ids: Ids, ends: Offsets) -> tuple[Ids, Offsets]:
         """Truncated, and with the template around each text."""
-        places = self.assembly.items(pair=False, specials=self.add_special_tokens)
-        at = next(i for i, place in enumerate(places) if place.value == "A")
-        front, back = _values(places[:at]), _values(places[at + 1 :])
+        frame = self.assembly.frame(specials=self.add_special_tokens)
+        if frame is None:
+            raise UnsupportedError(
+                "the template does not hold the text exactly once; pass add_special_tokens=False"
+            )
+        front, back = (np.array(values, np.uint32) for values in (frame.front, frame.back))
         if self.max_length is not None:
             room = self.max_length - len(front) - len(back)
             if room < 0:
@@ -106,10 +106,6 @@ def blocks_of(
     else:
         ids, ends = vocabulary.tokenizer.encode_arrays(list(texts), specials="encode")
     return packed_blocks(ids, ends, size, separator)
-
-
-def _values(places: tuple[TemplateItem, ...]) -> Ids:
-    return np.array([place.value for place in places], np.uint32)
 
 
 def _around(ids: Ids, ends: Offsets, front: Ids, back: Ids) -> tuple[Ids, Offsets]:

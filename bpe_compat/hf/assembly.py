@@ -4,14 +4,15 @@ The order and the rules are those of tokenizers 0.23 (source: `post_process` in 
 utils/truncation.rs and utils/padding.rs).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn, get_args
 
 from ..spec import Template, TemplateItem
 from .encoding import Encoding, merged
+from .vocabulary import Vocabulary
 
-__all__ = ["STRATEGIES", "Assembly", "Padding", "Truncation", "shares"]
+__all__ = ["STRATEGIES", "Assembly", "Frame", "Padding", "Truncation", "shares"]
 
 Strategy = Literal["longest_first", "only_first", "only_second"]
 STRATEGIES: dict[str, Strategy] = {strategy: strategy for strategy in get_args(Strategy)}
@@ -105,33 +106,83 @@ class Padding:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """Special tokens in front of a text and behind it, and the type of the text's ids."""
+
+    before: tuple[TemplateItem, ...]
+    type_id: int
+    after: tuple[TemplateItem, ...]
+
+    @property
+    def front(self) -> list[int]:
+        """The ids in front of the text."""
+        return _values(self.before)
+
+    @property
+    def back(self) -> list[int]:
+        """The ids behind the text."""
+        return _values(self.after)
+
+    def types(self, size: int) -> list[int]:
+        """The types of an input with a text of `size` ids."""
+        front, back = ([item.type_id for item in part] for part in (self.before, self.after))
+        return [*front, *[self.type_id] * size, *back]
+
+    def mask(self, size: int) -> list[int]:
+        """1 for each id of such an input that is put around."""
+        return [1] * len(self.before) + [0] * size + [1] * len(self.after)
+
+
+def _values(items: Iterable[TemplateItem]) -> list[int]:
+    """The ids among the places of a template."""
+    return [item.value for item in items if isinstance(item.value, int)]
+
+
+@dataclass(frozen=True, slots=True)
 class Assembly:
     """What a tokenizer puts around texts, and how it trims offsets.
 
     `trim` takes white space off the offsets of ids; `keep_first` leaves alone a single space at the
     beginning of a text, which the tokenizer may have put there. What overflows has the number of
-    its text for a type, or that of the template if `typed_overflow`, as RoBERTa's has.
+    its text for a type, or that of the template if `typed_overflow`, as RoBERTa's has. `spelled`
+    has the strings of the template's ids.
     """
 
-    template: Template | None
+    template: Template
     trim: bool
     keep_first: bool
     typed_overflow: bool
+    spelled: Mapping[int, str]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> "Assembly":
+        """What a vocabulary's spec says."""
+        template, metadata = vocabulary.spec.template or _PLAIN, vocabulary.spec.metadata
+        ids = _values((*template.single, *template.pair))
+        return cls(
+            template,
+            trim=bool(metadata.get("trim_offsets", False)),
+            keep_first=bool(metadata.get("trim_prefix_space", False)),
+            typed_overflow=bool(metadata.get("typed_overflow", False)),
+            spelled=dict(zip(ids, vocabulary.spelled(ids), strict=True)),
+        )
 
     def items(self, *, pair: bool, specials: bool) -> tuple[TemplateItem, ...]:
         """The places of a single input or a pair, with or without special tokens."""
-        template = self.template or _PLAIN
-        items = template.pair if pair else template.single
+        items = self.template.pair if pair else self.template.single
         return items if specials else tuple(item for item in items if isinstance(item.value, str))
 
     def added(self, *, pair: bool) -> int:
         """How many special tokens are put around."""
         return sum(isinstance(item.value, int) for item in self.items(pair=pair, specials=True))
 
-    def ids(self) -> set[int]:
-        """The special tokens that are put around."""
-        template = self.template or _PLAIN
-        return {i.value for i in (*template.single, *template.pair) if isinstance(i.value, int)}
+    def frame(self, *, specials: bool) -> "Frame | None":
+        """What is put around a single text; None if it does not stand there exactly once."""
+        items = self.items(pair=False, specials=specials)
+        at = [place for place, item in enumerate(items) if isinstance(item.value, str)]
+        if len(at) != 1 or items[at[0]].value != "A":
+            return None
+        return Frame(items[: at[0]], items[at[0]].type_id, items[at[0] + 1 :])
 
     def assemble(
         self,
@@ -140,9 +191,8 @@ class Assembly:
         truncation: Truncation | None,
         *,
         specials: bool,
-        spelled: dict[int, str],
     ) -> Encoding:
-        """The encoding of an input; `spelled` has the strings of the template's ids."""
+        """The encoding of an input."""
         pair = second is not None
         if truncation:
             added = self.added(pair=pair) if specials else 0
@@ -157,7 +207,9 @@ class Assembly:
         parts: list[Encoding] = []
         for item in self.items(pair=pair, specials=specials):
             if isinstance(item.value, int):
-                parts.append(Encoding.of_tokens([item.value], [spelled[item.value]], item.type_id))
+                parts.append(
+                    Encoding.of_tokens([item.value], [self.spelled[item.value]], item.type_id)
+                )
                 continue
             text = first if item.value == "A" else second
             if text is not None:

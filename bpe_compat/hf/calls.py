@@ -4,23 +4,27 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
+import numpy as np
 from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils.generic import PaddingStrategy
 
 from .. import _core
 from ..offsets import Located, Offsets
-from ..spec import TemplateItem
+from ..tokenizer import TokenArrays
 from .arranging import Arranging
 from .assembly import STRATEGIES, Assembly, Padding, Truncation
 from .encoding import Encoding
 from .options import Item, Options, item_of, items_of
-from .results import LazyBatchEncoding
-from .vocabulary import Vocabulary
+from .results import LazyBatchEncoding, Rows
+from .vocabulary import MOST_IDS, Vocabulary
 
 __all__ = ["Calls"]
+
+
+# The columns with an int for each id, and what fills them where the call does not say it.
+_FILLERS = {"input_ids": 0, "token_type_ids": 0, "attention_mask": 0, "special_tokens_mask": 1}
 
 
 class Calls(Arranging):
@@ -67,6 +71,8 @@ class Calls(Arranging):
         self._eventual_warn_about_too_long_sequence(longest, options.max_length, options.verbose)
         if not (batched or options.return_tensors or options.return_overflowing_tokens):
             columns = {k: v[0] if isinstance(v[0], list) else v for k, v in columns.items()}
+        elif not options.return_tensors:
+            columns = {k: Rows(v) if k in _FILLERS else v for k, v in columns.items()}
         return LazyBatchEncoding(
             columns,
             lambda: maker.encodings(items) if made is None else made,
@@ -125,14 +131,12 @@ class _Maker:
 
     def encodings(self, items: Iterable[Item]) -> list[Encoding]:
         """The encoding of each input, followed by those of what overflows, if that is asked for."""
-        spelled = {id: self.vocabulary.spelling(id) for id in self.assembly.ids()}
         made = [
             self.assembly.assemble(
                 self._text(first, 0),
                 None if second is None else self._text(second, 1),
                 self.truncation,
                 specials=self.options.add_special_tokens,
-                spelled=spelled,
             )
             for first, second in items
         ]
@@ -195,59 +199,53 @@ class _Maker:
     def plain_columns(self, items: list[Item]) -> dict[str, Any] | None:
         """The columns of single texts; None if more is asked for than ids and masks."""
         options = self.options
-        places = self.assembly.items(pair=False, specials=options.add_special_tokens)
-        at = next((i for i, place in enumerate(places) if place.value == "A"), 0)
-        before, after = places[:at], places[at + 1 :]
+        frame = self.assembly.frame(specials=options.add_special_tokens)
         if (
-            options.return_overflowing_tokens
+            frame is None
+            or options.return_overflowing_tokens
             or options.return_offsets_mapping
             or any(item.second is not None for item in items)
-            or any(isinstance(place.value, str) for place in (*before, *after))
         ):
             return None
-        front, back = map(_values, (before, after))
-        ids = self._ids(items)
-        if self.truncation:
-            ids = [self._cut(one, len(front) + len(back)) for one in ids]
-        sizes = [len(one) for one in ids]
-        if front or back:
-            ids = [[*front, *one, *back] for one in ids]
+        front, back = frame.front, frame.back
+        added = len(front) + len(back)
+        arrays = self._arrays(items)
+        ids = self.vocabulary.lists(
+            arrays,
+            front,
+            back,
+            self._most(arrays, added),
+            left=self.truncation is not None and self.truncation.left,
+        )
         columns: dict[str, Any] = {"input_ids": ids}
         if options.return_token_type_ids:
-            first, last = ([place.type_id for place in part] for part in (before, after))
-            columns["token_type_ids"] = [
-                [*first, *[places[at].type_id] * size, *last] for size in sizes
-            ]
+            columns["token_type_ids"] = [frame.types(len(one) - added) for one in ids]
         if options.return_attention_mask:
             columns["attention_mask"] = _core.ones(ids)
         if options.return_special_tokens_mask:
-            columns["special_tokens_mask"] = [
-                [1] * len(front) + [0] * size + [1] * len(back) for size in sizes
-            ]
+            columns["special_tokens_mask"] = [frame.mask(len(one) - added) for one in ids]
         if self.padding:
             _pad(columns, self.padding)
         if options.return_length:
             columns["length"] = [len(one) for one in ids]
         return columns
 
-    def _ids(self, items: list[Item]) -> list[list[int]]:
+    def _arrays(self, items: list[Item]) -> TokenArrays:
         as_text = self.options.split_special_tokens
         if not self.options.is_split_into_words:
-            return self.vocabulary.lists([item.first for item in items], as_text=as_text)
+            return self.vocabulary.arrays([item.first for item in items], as_text=as_text)
         words = [word for item in items for word in item.first]
-        rest = iter(self.vocabulary.lists(words, as_text=as_text))
-        return [list(chain.from_iterable(next(rest) for _ in item.first)) for item in items]
+        ids, offsets = self.vocabulary.arrays(words, as_text=as_text)
+        ends = np.cumsum([0, *(len(item.first) for item in items)])
+        return TokenArrays(ids, offsets[ends])
 
-    def _cut(self, ids: list[int], added: int) -> list[int]:
+    def _most(self, arrays: TokenArrays, added: int) -> int:
+        """How many ids of a text may stay; raises what truncation raises for the longest."""
         if self.truncation is None:
-            return ids
-        length, _ = self.truncation.lengths(len(ids), None, added)
-        return ids[len(ids) - length :] if self.truncation.left else ids[:length]
-
-
-def _values(places: Iterable[TemplateItem]) -> list[int]:
-    """The ids in a part of a template without texts."""
-    return [place.value for place in places if isinstance(place.value, int)]
+            return MOST_IDS
+        longest = int(np.diff(arrays.offsets).max(initial=0))
+        length, _ = self.truncation.lengths(longest, None, added)
+        return length if length < longest else MOST_IDS
 
 
 def _samples(encodings: list[Encoding]) -> list[int]:
@@ -263,12 +261,7 @@ def _pad(columns: dict[str, Any], padding: Padding) -> None:
     """Fills the columns of inputs in place."""
     lengths = [len(one) for one in columns["input_ids"]]
     target = padding.target(lengths)
-    fillers = {
-        "input_ids": padding.id,
-        "token_type_ids": padding.type_id,
-        "attention_mask": 0,
-        "special_tokens_mask": 1,
-    }
+    fillers = {**_FILLERS, "input_ids": padding.id, "token_type_ids": padding.type_id}
     for key, rows in columns.items():
         for row, length in zip(rows, lengths, strict=True):
             end = 0 if padding.left else length

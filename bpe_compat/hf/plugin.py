@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,19 @@ from .arrow import ArrowMapper, blocks_of
 from .assembly import Assembly
 from .calls import Calls
 from .loading import Loading
+from .retraining import Retraining
+from .tokens import flat, from_hf, to_hf
 from .vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import tokenizers
 
 __all__ = ["BPECompatTokenizer"]
 
 _IS_V5 = int(transformers.__version__.split(".")[0]) >= 5
 
 
-class BPECompatTokenizer(Loading, Calls):
+class BPECompatTokenizer(Loading, Retraining, Calls):
     """A `PreTrainedTokenizer` whose ids come from bpe_compat's native encoder.
 
     `tokenizer_file` is a tokenizer.json; `tokenizer_object` a `bpe_compat.Tokenizer` instead of it.
@@ -66,13 +71,7 @@ class BPECompatTokenizer(Loading, Calls):
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        metadata = vocabulary.spec.metadata
-        self._assembly = Assembly(
-            vocabulary.spec.template,
-            trim=bool(metadata.get("trim_offsets", False)),
-            keep_first=bool(metadata.get("trim_prefix_space", False)),
-            typed_overflow=bool(metadata.get("typed_overflow", False)),
-        )
+        self._assembly = Assembly.of(vocabulary)
 
     # Vocabulary
 
@@ -80,6 +79,14 @@ class BPECompatTokenizer(Loading, Calls):
     def tokenizer(self) -> Tokenizer:
         """The native tokenizer."""
         return self._vocabulary.tokenizer
+
+    @property
+    def backend_tokenizer(self) -> "tokenizers.Tokenizer":
+        """The same tokenizer as one of tokenizers, for code that looks into it; changes do nothing.
+
+        Raises `LossyConversionError` for what tokenizers cannot do.
+        """
+        return self._vocabulary.backend
 
     @property
     def is_fast(self) -> bool:
@@ -114,12 +121,19 @@ class BPECompatTokenizer(Loading, Calls):
         skipped = set(self.all_special_ids) if skip_special_tokens else ()
         return [self._vocabulary.spelling(id) for id in map(int, ids) if id not in skipped]
 
+    # What transformers' generation asks of single tokens.
+    def _convert_token_to_id(self, token: str) -> Any:
+        return self.convert_tokens_to_ids(token)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        return self._vocabulary.spelling(int(index))
+
     # Added tokens
 
     @property
     def added_tokens_decoder(self) -> dict[int, HFAddedToken]:
         """Added tokens by their ids."""
-        return {token.id: _to_hf(token) for token in self._vocabulary.spec.added_tokens}
+        return {token.id: to_hf(token) for token in self._vocabulary.spec.added_tokens}
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
@@ -153,7 +167,7 @@ class BPECompatTokenizer(Loading, Calls):
         """Adds tokens and returns how many were new or got other flags."""
         if not self._is_made:  # transformers' __init__, which has forgotten their flags
             return 0
-        return self._add([_from_hf(token, special=special_tokens) for token in new_tokens or ()])
+        return self._add([from_hf(token, special=special_tokens) for token in new_tokens or ()])
 
     def _add(self, tokens: Iterable[AddedToken]) -> int:
         known = dict(self._vocabulary.added)
@@ -169,20 +183,24 @@ class BPECompatTokenizer(Loading, Calls):
 
     def _add_listed(self, listed: list[HFAddedToken]) -> None:
         """Adds the tokens of a tokenizer_config.json: those that it lists, then those it names."""
-        named = _flat(self._special_tokens_map.values())
+        named = flat(self._special_tokens_map.values())
         names = {str(token) for token in named}
-        self._add([_from_hf(token, special=str(token) in names) for token in listed])
+        tokens = [from_hf(token, special=str(token) in names) for token in listed]
+        known = self._vocabulary.added | {token.content: token for token in tokens}
         for token in named:
-            known = self._vocabulary.added.get(str(token))
+            before = known.get(str(token))
             # transformers 4 lets the flags of a named token win, 5 those that were there.
-            if known is None or (isinstance(token, HFAddedToken) and not _IS_V5):
-                self._add([_from_hf(token, special=True)])
+            if before is None or (isinstance(token, HFAddedToken) and not _IS_V5):
+                made = from_hf(token, special=True)
             else:
-                self._add([replace(known, special=True)])
+                made = replace(before, special=True)
+            known[made.content] = made
+            tokens.append(made)
         # Special tokens without a name, which transformers 4 has among the named ones.
         extra = self.__dict__.get("_extra_special_tokens", ())
-        for token in (token for token in extra if str(token) not in self._vocabulary.added):
-            self._add([_from_hf(token, special=isinstance(token, str))])
+        rest = {str(token): token for token in extra if str(token) not in known}
+        tokens += [from_hf(token, special=isinstance(token, str)) for token in rest.values()]
+        self._add(tokens)
 
     # A template of bos_token and eos_token alone, as transformers 5 has it
 
@@ -305,14 +323,6 @@ class BPECompatTokenizer(Loading, Calls):
         return (str(path),)
 
 
-def _flat(values: Iterable[Any]) -> list[str | HFAddedToken]:
-    """Tokens and lists of tokens as one list, without what is None."""
-    tokens: list[str | HFAddedToken] = []
-    for value in values:
-        tokens += value if isinstance(value, list | tuple) else [value] if value else []
-    return tokens
-
-
 _FLAGS = ("add_bos_token", "add_eos_token")
 
 
@@ -324,33 +334,3 @@ def _spec_of(
     if tokenizer_file is None:
         raise ValueError("BPECompatTokenizer needs a tokenizer_file or a tokenizer_object")
     return converters.read(tokenizer_file, format="huggingface")
-
-
-def _to_hf(token: AddedToken) -> HFAddedToken:
-    return HFAddedToken(
-        token.content,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        single_word=token.single_word,
-        normalized=token.normalized,
-        special=token.special,
-    )
-
-
-def _from_hf(token: str | HFAddedToken, *, special: bool) -> AddedToken:
-    """The token without its id; a string has the flags that tokenizers gives it."""
-    if isinstance(token, str):
-        token = HFAddedToken(token, special=special)
-    if not isinstance(token, HFAddedToken):
-        raise TypeError(f"a token must be str or AddedToken, not {type(token).__name__}")
-    if special:  # as transformers does; if nobody has set `normalized`, this does
-        token.special = True
-    return AddedToken(
-        token.content,
-        0,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        single_word=token.single_word,
-        normalized=token.normalized,
-        special=token.special,
-    )

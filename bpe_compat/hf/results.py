@@ -7,9 +7,30 @@ from typing import Any
 
 from transformers import BatchEncoding
 
+from .. import _core
 from .encoding import Encoding
 
-__all__ = ["LazyBatchEncoding"]
+__all__ = ["LazyBatchEncoding", "Rows"]
+
+
+class Rows(list[Any]):
+    """Lists of ints, which Arrow makes a column of in one native pass; pickled as a plain list.
+
+    What the lists hold is looked at when Arrow asks, so they may be changed like any others.
+    """
+
+    def __arrow_array__(self, type: Any = None) -> Any:
+        """The array that Arrow makes of the same lists in a plain list."""
+        import pyarrow as pa
+
+        flat = _core.flat(self) if type is None else None
+        if flat is None:
+            return pa.array(list(self), type)
+        values, offsets = map(pa.array, flat)
+        return pa.ListArray.from_arrays(offsets, values)
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
 
 
 class LazyBatchEncoding(BatchEncoding):

@@ -3,23 +3,28 @@
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import converters
+from .. import _core, converters
 from ..bytelevel import from_characters, to_characters
 from ..decoding import decode_parts
 from ..offsets import Located
 from ..spec import AddedToken, TokenizerSpec, TokenKind
-from ..specials import Specials
-from ..texts import all_valid, valid
+from ..texts import valid
 from ..threads import thread_count
 from ..tokenizer import TokenArrays, Tokenizer
 from .packing import packed, unpacked
 
-__all__ = ["Vocabulary"]
+if TYPE_CHECKING:
+    import tokenizers
+
+__all__ = ["MOST_IDS", "Vocabulary"]
+
+MOST_IDS = np.iinfo(np.int32).max
+"""A list column of Arrow has 32-bit offsets."""
 
 
 class Vocabulary:
@@ -36,7 +41,7 @@ class Vocabulary:
         self.ids = {token: id for id, token in enumerate(self._spellings) if token is not None}
         self.ids.update((token.content, token.id) for token in self.spec.added_tokens)
         self.special_ids = frozenset(self.spec.special_tokens.values())
-        self._specials = Specials(self.spec)
+        self._specials = tokenizer._specials
         self.model_size = converters.huggingface.vocab_entries(self.spec)
 
     def __reduce__(self) -> Any:
@@ -45,6 +50,11 @@ class Vocabulary:
     @functools.cached_property
     def _packed(self) -> tuple[Any, ...]:
         return packed(self.spec)
+
+    @functools.cached_property
+    def backend(self) -> "tokenizers.Tokenizer":
+        """The same tokenizer as one of tokenizers."""
+        return self.tokenizer.to_tokenizers()
 
     # Strings and ids
 
@@ -77,11 +87,24 @@ class Vocabulary:
 
     # Encoding
 
-    def lists(self, texts: Sequence[str], *, as_text: bool) -> list[list[int]]:
+    def arrays(self, texts: Sequence[str], *, as_text: bool) -> TokenArrays:
         """The ids of each text; special tokens are text if `as_text`."""
         threads = thread_count(None) if len(texts) > 1 else 1
         engine = self.tokenizer.engine
-        return engine.encode_lists(all_valid(texts), self._enabled(as_text), threads)
+        return TokenArrays(*engine.encode_batch(texts, self._enabled(as_text), threads))
+
+    def lists(
+        self,
+        arrays: TokenArrays,
+        front: Sequence[int] = (),
+        back: Sequence[int] = (),
+        most: int = MOST_IDS,
+        *,
+        left: bool = False,
+    ) -> list[list[int]]:
+        """Such ids as lists, at most `most` of each text, between those in front and back."""
+        core = self.tokenizer.engine.core
+        return _core.id_lists(core, *arrays, front, back, most, left)
 
     def column(self, data: Any, offsets: npt.NDArray[np.int64]) -> TokenArrays:
         """The ids of texts that lie in one buffer of UTF-8, special tokens as their ids."""
@@ -100,29 +123,22 @@ class Vocabulary:
     def with_added(self, tokens: Iterable[AddedToken]) -> "Vocabulary":
         """With further added tokens; those that are there get new flags and keep their ids."""
         changed = dict(self.added)
-        taken = set(self.added.values())
-        next_id = self._next_id()
+        greatest = max((token.id for token in changed.values()), default=-1)
         owned = {id for id, kind in enumerate(self.spec.kinds) if kind is not TokenKind.UNUSED}
         for token in tokens:
             id = self._known_id(token.content, changed)
             if id is None:
-                while next_id in owned:
-                    next_id += 1
-                id = next_id
+                # Source: `AddedVocabulary::add_tokens`, tokenizers 0.23, which overwrites an id
+                # behind a gap when it comes to it; here it is passed over.
+                id = max(greatest + 1, self.model_size)
+                while id in owned:
+                    id += 1
                 owned.add(id)
+            greatest = max(greatest, id)
             changed[token.content] = replace(token, id=id)
-        if set(changed.values()) == taken:
+        if changed == self.added:
             return self
         return Vocabulary(Tokenizer(_with_tokens(self.spec, list(changed.values()))))
-
-    def _next_id(self) -> int:
-        """The first id that tokenizers gives a new token.
-
-        Source: `AddedVocabulary::add_tokens`, tokenizers 0.23, which overwrites an id behind a gap
-        when it comes to it; here it is passed over.
-        """
-        greatest = max((token.id for token in self.added.values()), default=-1)
-        return greatest + 1 if greatest >= self.model_size else self.model_size
 
     def _known_id(self, content: str, added: dict[str, AddedToken]) -> int | None:
         """The id of an added token, or of one of the vocabulary that is decoded to this text.

@@ -82,6 +82,10 @@ private:
     std::vector<PyObject*> numbers_;
 };
 
+// Takes a list of ints out of the cyclic garbage collector, which would go through each of them
+// again and again. (A cycle that somebody makes through such a list later is never freed.)
+inline void untrack(const nb::list& ints) { PyObject_GC_UnTrack(ints.ptr()); }
+
 inline nb::list to_list(std::span<const Id> ids, Ints& ints) {
     PyObject* list = PyList_New(static_cast<Py_ssize_t>(ids.size()));
     if (!list) throw nb::python_error();
@@ -91,6 +95,7 @@ inline nb::list to_list(std::span<const Id> ids, Ints& ints) {
         if (!id) throw nb::python_error();
         PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), id);
     }
+    untrack(owned);
     return owned;
 }
 
@@ -218,6 +223,7 @@ Scanner scanner_of(nb::handle scanner);
 
 // Each adds its part to the module.
 void bind_encoder(nb::module_& m);
+void bind_lists(nb::module_& m);
 void bind_prepare(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_training(nb::module_& m);

@@ -136,21 +136,6 @@ std::pair<Array<Id>, Array<int64_t>> arrays_of(Encoder::Batch batch) {
     return {id_array(std::move(batch.ids)), to_array(std::move(batch.ends))};
 }
 
-nb::list ones(const nb::list& lists) {
-    const CollectorPause pause;
-    const nb::int_ one(1);
-    nb::list all;
-    for (nb::handle list : lists) {
-        const Py_ssize_t size = PyObject_Size(list.ptr());
-        if (size < 0) throw nb::python_error();
-        nb::list row = nb::steal<nb::list>(PyList_New(size));
-        if (!row.ptr()) throw nb::python_error();
-        for (Py_ssize_t i = 0; i < size; ++i) PyList_SET_ITEM(row.ptr(), i, one.inc_ref().ptr());
-        all.append(row);
-    }
-    return all;
-}
-
 nb::list pairs_of(const std::vector<Span>& spans) {
     nb::list pairs;
     for (const Span span : spans) pairs.append(nb::make_tuple(span.begin, span.end));
@@ -268,9 +253,6 @@ void bind_encoder(nb::module_& m) {
         .def("token", [](const BoundEncoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
              "id"_a, nb::sig("def token(self, id: int) -> bytes"))
         .def("decode", [](const BoundEncoder& e, nb::handle ids) { return decode(e, ids); }, "ids"_a);
-
-    m.def("ones", ones, "lists"_a, "A list of ones for each list, as long as it.",
-          nb::sig("def ones(lists: list[list[int]]) -> list[list[int]]"));
 }
 
 }  // namespace bpe::bindings

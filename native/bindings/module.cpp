@@ -77,6 +77,7 @@ NB_MODULE(_core, m) {
           }, "texts"_a, "Number of the first text that is not UTF-8, or how many there are.");
     bind_prepare(m);
     bind_encoder(m);
+    bind_lists(m);
     bind_ranks(m);
     bind_training(m);
 }
