@@ -54,9 +54,6 @@ class Scan:
 def step_scan(step: tuple[Regex, int, bool, bool]) -> Scan:
     """The scanner of a split step that removes nothing."""
 
-def metaspace_scan(kept: bytes) -> Scan:
-    """The scanner that cuts in front of U+2581, but not behind these bytes."""
-
 class Segments:
     """Texts for an encoder."""
 

@@ -9,7 +9,6 @@ from .spec import Behavior, Normalizer, Split, TokenizerSpec
 
 __all__ = ["Plan", "native_plan"]
 
-_METASPACE = "\u2581"
 _BEHAVIORS = get_args(Behavior)
 _KINDS = (
     "nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip", "strip_accents", "prepend", "replace",
@@ -48,9 +47,6 @@ def _scan(
 ) -> tuple[str | _core.Scan, list[_Step]] | None:
     """The scanner, and the split steps that come before it."""
     name = patterns.scanner_of(splits)
-    # Without normalizers the scanner's pieces are those that `locate` tells of.
-    if name == "none" and spec.normalizers and (kept := _kept_at_metaspaces(spec)) is not None:
-        return _core.metaspace_scan(kept), []
     if name is not None:
         return name, []
     steps: list[_Step] = []
@@ -98,27 +94,3 @@ def _never_matches(split: Split, normalizers: Sequence[Normalizer]) -> bool:
         else:
             gone = gone and step.kind == "prepend" and harmless
     return gone
-
-
-def _kept_at_metaspaces(spec: TokenizerSpec) -> bytes | None:
-    """Where a text without a split may be cut in front of U+2581; None if nowhere.
-
-    Merges make tokens, so none crosses a place that is inside no token: the last bytes of what
-    stands in front of a U+2581 inside a token are those behind which no cut is made. The rest of
-    the text must not matter: no affixes, no token for a whole text, and an unknown token, which
-    merges with nothing, for what would otherwise be dropped from between its neighbours.
-    """
-    space = _METASPACE.encode()
-    tokens = spec.normal_ids() if not spec.byte_level else {}
-    if space not in tokens or spec.ignore_merges or spec.prefix or spec.suffix:
-        return None
-    if spec.unknown is None or any(spec.unknown in pair for pair in spec.merges):
-        return None
-    kept = set()
-    for token in tokens:
-        at = token.find(space, 1)
-        while at > 0:
-            if not token[:at].endswith(space):
-                kept.add(token[at - 1])
-            at = token.find(space, at + 1)
-    return bytes(sorted(kept))

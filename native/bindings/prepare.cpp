@@ -182,8 +182,6 @@ void bind_prepare(nb::module_& m) {
     nb::class_<Scan>(m, "Scan");
     m.def("step_scan", [](const StepTuple& step) { return scan::step_scan(step_of(step)); }, "step"_a,
           "The scanner of a split step that removes nothing.");
-    m.def("metaspace_scan", [](const nb::bytes& kept) { return scan::metaspace_scan(bytes_of(kept)); },
-          "kept"_a, "The scanner that cuts in front of U+2581, but not behind these bytes.");
     nb::class_<Segments>(m, "Segments", "Texts for an encoder.")
         .def("__len__", [](const Segments& s) { return s.views.size(); });
     nb::class_<Preparation>(m, "Preparation")

@@ -26,7 +26,7 @@ void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, Id
     const auto on_text = [&](size_t begin, size_t end) {
         const Bytes segment = text.subspan(begin, end - begin);
         for_each_batch(
-            scanner_.scan, segment, false,
+            words_, segment, false,
             [&](size_t from, std::span<const size_t> ends) {
                 encode_words(segment, from, ends, worker, ids);
             },

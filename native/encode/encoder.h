@@ -11,6 +11,7 @@
 #include "../base/parallel.h"
 #include "../scan/scanner.h"
 #include "added.h"
+#include "free_cuts.h"
 #include "id_buffer.h"
 #include "long_merger.h"
 #include "model.h"
@@ -42,7 +43,9 @@ public:
           added_(std::move(added)),
           raw_(added_, false),
           normalized_(added_, true),
-          scanner_(std::move(scanner)) {}
+          scanner_(std::move(scanner)),
+          words_(scanner_.name == "none" ? free_cuts(*model_).value_or(scanner_.scan)
+                                         : scanner_.scan) {}
     Encoder(const Encoder&) = delete;
 
     const Model& model() const { return *model_; }
@@ -157,6 +160,7 @@ private:
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
     Scanner scanner_;
+    Scan words_;  // pieces or, of text without a split, parts that merge alone
     std::shared_ptr<IdBuffer::Pool> results_ = std::make_shared<IdBuffer::Pool>();
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
     mutable std::vector<std::unique_ptr<WordCache>> caches_;

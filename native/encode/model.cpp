@@ -86,6 +86,7 @@ void Model::add_listed_merges(std::span<const Id> merges) {
     for (size_t i = 0; i + 1 < merges.size(); i += 2) {
         const Id left = merges[i], right = merges[i + 1];
         const std::string name = "merge " + std::to_string(i / 2);
+        merges_unknown_ = merges_unknown_ || left == options_.unknown || right == options_.unknown;
         if (left >= size_ || right >= size_)
             throw std::invalid_argument(name + " names an id that is no token");
         const Bytes a = tokens_[left], b = tokens_[right];

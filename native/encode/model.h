@@ -68,6 +68,8 @@ public:
     }
     // Replaces `symbols` by the tokens of one piece. Throws MissingByte.
     void encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const;
+    // Whether some merge takes the unknown token for a part.
+    bool merges_unknown() const { return merges_unknown_; }
     // Whether there is a token for each byte.
     bool has_all_bytes() const { return has_all_bytes_; }
     // Whether some token has these two bytes in it, one behind the other. Merges cross no other place.
@@ -111,7 +113,7 @@ private:
     std::vector<bool> long_tokens_;
     static constexpr size_t kShort = 15;
     size_t long_place(Bytes bytes) const { return hash_of(bytes) & (long_tokens_.size() - 1); }
-    bool has_all_bytes_ = false;
+    bool has_all_bytes_ = false, merges_unknown_ = false;
     size_t longest_ = 6;  // bytes of a token, or of the spelling of a byte
 };
 

@@ -30,39 +30,6 @@ private:
     Step step_;
 };
 
-class MetaspaceScan : public Program {
-public:
-    explicit MetaspaceScan(Bytes kept) : kept_{} {
-        for (const uint8_t byte : kept) kept_[byte] = true;
-    }
-
-    size_t scan(Bytes text, size_t& at, bool by_line, size_t* ends) const override {
-        return scan_by_piece(text, at, by_line, ends,
-                             [this](Bytes unit, size_t begin) { return piece_end(unit, begin); });
-    }
-
-private:
-    static bool space_at(Bytes text, size_t at) {
-        return at + 3 <= text.size() && std::memcmp(text.data() + at, "\xE2\x96\x81", 3) == 0;
-    }
-
-    size_t piece_end(Bytes text, size_t at) const {
-        while (space_at(text, at)) at += 3;
-        while (at < text.size()) {
-            const void* found = std::memchr(text.data() + at, 0xE2, text.size() - at);
-            if (!found) return text.size();
-            at = static_cast<const uint8_t*>(found) - text.data();
-            if (space_at(text, at) && at > 0 && !kept_[text[at - 1]] && !inside_run(text, at))
-                return at;
-            ++at;
-        }
-        return at;
-    }
-    static bool inside_run(Bytes text, size_t at) { return at >= 3 && space_at(text, at - 3); }
-
-    std::array<bool, 256> kept_;
-};
-
 }  // namespace
 
 Cutter::Part Cutter::part_at(size_t at) {
@@ -99,7 +66,5 @@ bool Cutter::next() {
 }
 
 Scan step_scan(Step step) { return Scan(std::make_shared<StepScan>(std::move(step))); }
-
-Scan metaspace_scan(Bytes kept) { return Scan(std::make_shared<MetaspaceScan>(kept)); }
 
 }  // namespace bpe::scan

@@ -48,10 +48,4 @@ private:
 // The scanner of a step that removes nothing.
 Scan step_scan(Step step);
 
-// For text in which U+2581 stands for spaces, and a vocabulary without a split. Cuts in front of every
-// run of U+2581 that follows another character, but not behind a byte of `kept`: those are the last
-// bytes of what stands in front of a U+2581 in some token. No token holds a place where this cuts, so
-// no merge would cross it.
-Scan metaspace_scan(Bytes kept);
-
 }  // namespace bpe::scan
