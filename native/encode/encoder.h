@@ -53,11 +53,14 @@ public:
     // The pass over raw text, or the one over normalized text.
     const AddedTokens& pass(bool normalized) const { return normalized ? normalized_ : raw_; }
 
-    // A piece that no cache knows, and the place among the ids where its own belong.
-    struct Missed {
+    struct Word {
         Bytes piece;
         ShortKey key;  // of a long piece its hash and 0
+    };
+    // The place among the ids where those of a new word belong.
+    struct Missed {
         size_t place;
+        Id word;  // number of the word
     };
 
     // What one thread uses again from text to text. Its cache comes from the encoder and goes back
@@ -67,7 +70,8 @@ public:
         explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
             : merger(encoder.model_->table(), beat), shorts(*encoder.model_), encoder_(encoder) {}
         ~Worker() {
-            if (cache_) encoder_.give_back(std::move(cache_));
+            // After an error words may have been announced that do not follow.
+            if (cache_ && missed.empty()) encoder_.give_back(std::move(cache_));
         }
         Worker(Worker&&) = default;
 
@@ -81,6 +85,7 @@ public:
         std::vector<Symbol> symbols;
         ShortMerger shorts;
         std::unique_ptr<LongMerger> longs;  // made when it is first needed
+        std::vector<Word> new_words;  // each once, and where they occur
         std::vector<Missed> missed;
 
     private:
@@ -139,10 +144,10 @@ private:
     void encode_words(Bytes text, size_t begin, std::span<const size_t> ends, Worker& worker,
                       IdBuffer& ids) const;
     // The ids of a piece that is not where the cache looks first, or their place for later.
-    void encode_missed(const Missed& piece, Worker& worker, IdBuffer& ids) const;
+    void encode_missed(const Word& word, Worker& worker, IdBuffer& ids) const;
     // Merges what is left for later, and moves all ids behind the first of these places.
     void fill_in(Worker& worker, IdBuffer& ids) const;
-    void remember(const Missed& piece, std::span<const Id> ids, Worker& worker) const;
+    void remember(const Word& word, std::span<const Id> ids, Worker& worker) const;
     // The ids of a piece as the model makes them; returns them.
     std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
     struct Part;

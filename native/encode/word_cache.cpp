@@ -47,6 +47,15 @@ void WordCache::insert(ShortKey key, std::span<const Id> ids) {
     add(entry, key.hash());
 }
 
+void WordCache::announce(ShortKey key, Id number) {
+    add({key.low, key.high | kPending << 60, {number}}, key.hash());
+}
+
+// The place must stay taken: others may have been put behind it.
+void WordCache::forget(ShortKey key) {
+    if (Entry* known = entry_of(key, key.hash())) *known = {0, uint64_t{1} << 60, {}};
+}
+
 void WordCache::add(const Entry& entry, uint64_t hash) {
     // Its ids may have been overwritten in the ring.
     if (Entry* known = entry_of({entry.low, entry.high & kKeyBits}, hash)) {

@@ -17,7 +17,8 @@ public:
     static constexpr size_t kMostIds = 4;  // of an entry for a short piece
 
     // A short piece and its ids, in half a cache line. Bits 60 to 63 of `high` hold how many ids
-    // there are: 0 in an empty entry, kMany if they lie in the ring, at the place that `ids` holds.
+    // there are: 0 in an empty entry, kMany if they lie in the ring, at the place that `ids` holds,
+    // kPending if they are still to be found out.
     struct Entry {
         uint64_t low, high;
         Id ids[kMostIds];
@@ -43,13 +44,22 @@ public:
         size_t mask;
     };
     View view() const { return {entries_.data(), mask_}; }
-    // The ids of a short piece, if it is known: at least one. It is found faster the next time.
-    std::span<const Id> find(ShortKey key) {
+    // The ids of a short piece, at least one if it is known, which is then found faster the next time;
+    // or the one number that `announce` was given, if its ids have not been inserted since.
+    struct Found {
+        std::span<const Id> ids;
+        bool is_pending = false;
+    };
+    Found find(ShortKey key) {
         const Entry* entry = entry_of(key, key.hash());
         if (!entry) return {};
-        return entry->count() == kMany ? in_ring(position_of(*entry), key.bytes())
-                                       : std::span(entry->ids, entry->count());
+        if (entry->count() == kPending) return {{entry->ids, 1}, true};
+        if (entry->count() == kMany) return {in_ring(position_of(*entry), key.bytes())};
+        return {{entry->ids, entry->count()}};
     }
+    // Says that the ids of a short piece will follow: `insert` or `forget` must be called.
+    void announce(ShortKey key, Id number);
+    void forget(ShortKey key);
     // Adds a short piece that is not known, with at least one id.
     void insert(ShortKey key, std::span<const Id> ids);
 
@@ -73,7 +83,7 @@ public:
     void learn(const Fresh& fresh);
 
 private:
-    static constexpr uint64_t kMany = 15;
+    static constexpr uint64_t kMany = 15, kPending = 14;
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
     static constexpr size_t kProbes = 16;
 

@@ -100,7 +100,7 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
                 continue;
             }
             ids.resize(out - ids.data());
-            encode_missed({text.subspan(begin, batch[i] - begin), words.keys[i], 0}, worker, ids);
+            encode_missed({text.subspan(begin, batch[i] - begin), words.keys[i]}, worker, ids);
             out = ids.reserve(per_byte * (last - batch[i]) + WordCache::kMostIds);
         }
     }
@@ -108,65 +108,70 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
     if (!worker.missed.empty()) fill_in(worker, ids);
 }
 
-void Encoder::encode_missed(const Missed& piece, Worker& worker, IdBuffer& ids) const {
+void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) const {
     WordCache& cache = worker.cache();
-    const bool is_short = piece.key.high != 0;
-    if (is_short || piece.piece.size() <= WordCache::kMostBytes) {
-        const std::span<const Id> known = is_short ? cache.find(piece.key)
-                                                   : cache.find_long(piece.piece, piece.key.low);
+    const bool is_short = word.key.high != 0;
+    if (is_short) {
+        const WordCache::Found found = cache.find(word.key);
+        if (found.is_pending) return worker.missed.push_back({ids.size(), found.ids[0]});
+        if (!found.ids.empty()) return ids.append(found.ids);
+    } else if (word.piece.size() <= WordCache::kMostBytes) {
+        const std::span<const Id> known = cache.find_long(word.piece, word.key.low);
         if (!known.empty()) return ids.append(known);
     }
-    if (!model_->starts_as_bytes() || piece.piece.size() > ShortMerger::kMost)
-        return remember(piece, merge(piece.piece, worker, ids), worker);
+    if (!model_->starts_as_bytes() || word.piece.size() > ShortMerger::kMost)
+        return remember(word, merge(word.piece, worker, ids), worker);
     if (model_->options().ignore_merges && !(is_short && cache.has_all_seeds()))
-        if (const auto id = model_->whole(piece.piece)) {
+        if (const auto id = model_->whole(word.piece)) {
             ids.push_back(*id);
-            return remember(piece, {&*id, 1}, worker);
+            return remember(word, {&*id, 1}, worker);
         }
-    worker.missed.push_back(piece);
-    worker.missed.back().place = ids.size();
+    const auto number = static_cast<Id>(worker.new_words.size());
+    if (is_short) cache.announce(word.key, number);
+    worker.new_words.push_back(word);
+    worker.missed.push_back({ids.size(), number});
 }
 
 void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     ShortMerger& shorts = worker.shorts;
     shorts.clear();
-    for (const Missed& missed : worker.missed) shorts.add(missed.piece);
+    for (const Word& word : worker.new_words) shorts.add(word.piece);
     shorts.run();
-    size_t more = 0;
     for (size_t i = 0; i < shorts.size(); ++i) {
-        if (shorts.ids(i).empty()) merge(worker.missed[i].piece, worker, ids);  // throws, or adds nothing
-        more += shorts.ids(i).size();
+        if (shorts.ids(i).empty()) merge(worker.new_words[i].piece, worker, ids);  // throws, or adds nothing
+        remember(worker.new_words[i], shorts.ids(i), worker);
     }
+    size_t more = 0;
+    for (const Missed& missed : worker.missed) more += shorts.ids(missed.word).size();
     // From the last place to the first, so that nothing is overwritten before it is moved.
     const size_t size = ids.size();
     ids.reserve(more);
     ids.resize(size + more);
     Id* from = ids.data() + size;
     Id* to = ids.data() + size + more;
-    for (size_t i = shorts.size(); i-- > 0;) {
+    for (size_t i = worker.missed.size(); i-- > 0;) {
         Id* const place = ids.data() + worker.missed[i].place;
         to = std::copy_backward(place, from, to);
         from = place;
-        const std::span<const Id> made = shorts.ids(i);
+        const std::span<const Id> made = shorts.ids(worker.missed[i].word);
         to = std::copy_backward(made.begin(), made.end(), to);
-        remember(worker.missed[i], made, worker);
     }
+    worker.new_words.clear();
     worker.missed.clear();
 }
 
-void Encoder::remember(const Missed& piece, std::span<const Id> ids, Worker& worker) const {
-    if (ids.empty()) return;
-    if (piece.key.high != 0)
-        worker.cache().insert(piece.key, ids);
-    else if (piece.piece.size() <= WordCache::kMostBytes)
-        worker.cache().insert_long(piece.piece, piece.key.low, ids);
+void Encoder::remember(const Word& word, std::span<const Id> ids, Worker& worker) const {
+    if (word.key.high != 0)
+        ids.empty() ? worker.cache().forget(word.key) : worker.cache().insert(word.key, ids);
+    else if (word.piece.size() <= WordCache::kMostBytes && !ids.empty())
+        worker.cache().insert_long(word.piece, word.key.low, ids);
 }
 
 void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
     if (piece.empty()) return;
     const ShortKey key = piece.size() <= ShortKey::kMost ? ShortKey::of(piece, 0, piece.size())
                                                          : ShortKey{hash_of(piece), 0};
-    encode_missed({piece, key, 0}, worker, ids);
+    encode_missed({piece, key}, worker, ids);
     if (!worker.missed.empty()) fill_in(worker, ids);
 }
 
