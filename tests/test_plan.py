@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import random
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,29 +110,34 @@ TOKENS = ["a", "b", "▁", ">", *(a + b for a, b in MERGES), "<unk>"]
 UNKNOWN = len(TOKENS) - 1
 
 
-@pytest.mark.parametrize("fuse", [False, True])
+BYTES = {
+    "tokens": (*(token.encode() for token in TOKENS), *(bytes([byte]) for byte in range(256))),
+    "kinds": (*[TokenKind.NORMAL] * UNKNOWN, TokenKind.UNKNOWN, *[TokenKind.BYTE] * 256),
+    "byte_fallback": True,
+}
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"fuse_unknown": True},
+    {"ignore_merges": True},
+    {"suffix": "</w>"},
+    {"unknown": None, "kinds": ()},
+    BYTES,
+    {**BYTES, "fuse_unknown": True},
+    {**BYTES, "unknown": None},
+    {"merges": ((0, UNKNOWN),), "tokens": (*(t.encode() for t in TOKENS), b"a<unk>"), "kinds": ()},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 @given(st.text(st.sampled_from("ab >c▁é⁁"), max_size=40))
-def test_text_without_a_split_is_cut_at_spaces(fuse: bool, text: str) -> None:
-    """Not behind ">", which a token joins with a space."""
+def test_text_without_a_split_is_cut_only_where_no_merge_crosses(
+    options: dict[str, Any], text: str
+) -> None:
     spec = characters(*TOKENS, merges=MERGES, normalizers=SPACES, unknown=UNKNOWN)
-    spec = dataclasses.replace(spec, fuse_unknown=fuse)
+    spec = dataclasses.replace(spec, **options)
     engine = make_engine(spec)
     assert engine.encode(text, b"") == PythonEngine(spec).encode(text, b"")
-    pieces = engine.pieces(text)
-    assert b"".join(pieces).decode() == ("▁" + text.replace(" ", "▁") if text else "")
-    for left, right in pairwise(pieces):
-        assert right.startswith("▁".encode())
-        assert not left.endswith((b">", "▁".encode()))
-
-
-def test_spaces_are_cut_only_where_that_is_certain() -> None:
-    plain = characters(*TOKENS, merges=MERGES, normalizers=SPACES, unknown=UNKNOWN)
-    assert len(make_engine(plain).pieces("a a a")) == 3
-    for options in ({"ignore_merges": True}, {"suffix": "</w>"}, {"unknown": None}):
-        spec = dataclasses.replace(plain, **options)
-        assert len(make_engine(spec).pieces("a a a")) == 1
-    without = characters("a", "b", merges=[], normalizers=SPACES)
-    assert len(make_engine(without).pieces("a a a")) == 1
+    assert b"".join(engine.pieces(text)).decode() == ("▁" + text.replace(" ", "▁") if text else "")
 
 
 def test_a_split_that_never_matches_is_left_out() -> None:
