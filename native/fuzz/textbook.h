@@ -15,7 +15,6 @@ struct Vocabulary {
     std::vector<Id> merges;            // left, right, left, right, ...
     std::optional<uint8_t> missing;    // a byte whose id nobody owns
     ModelOptions options;
-    std::map<std::pair<Id, Id>, std::pair<Priority, Id>> pairs;
     std::map<std::string, Id> ids;
 
     explicit Vocabulary(Input& in) {
@@ -27,6 +26,7 @@ struct Vocabulary {
         if (in.flag()) reverse_merges();
         for (Id id = 0; id < tokens.size(); ++id)
             if (owned(id)) ids[tokens[id]] = id;
+        pairs_.resize(tokens.size() * tokens.size());
         options.by_ranks ? add_all_pairs() : add_listed_pairs();
     }
 
@@ -54,11 +54,10 @@ struct Vocabulary {
         for (;;) {
             std::pair<Priority, size_t> best{kNever, 0};
             for (size_t i = 0; i + 1 < symbols.size(); ++i)
-                if (const auto found = pairs.find({symbols[i], symbols[i + 1]}); found != pairs.end())
-                    best = std::min(best, {found->second.first, i});
+                best = std::min(best, {pair(symbols[i], symbols[i + 1]).priority, i});
             const auto [priority, at] = best;
             if (priority == kNever) break;
-            symbols[at] = pairs.at({symbols[at], symbols[at + 1]}).second;
+            symbols[at] = pair(symbols[at], symbols[at + 1]).merged;
             symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(at) + 1);
         }
         for (const Id id : symbols)
@@ -67,6 +66,13 @@ struct Vocabulary {
     }
 
 private:
+    struct Pair {
+        Priority priority = kNever;
+        Id merged = kNoId;
+    };
+    const Pair& pair(Id left, Id right) const { return pairs_[left * tokens.size() + right]; }
+    Pair& pair(Id left, Id right) { return pairs_[left * tokens.size() + right]; }
+
     // A merge of letters that `text_of` likes, or of what was made before.
     void add_token(Input& in) {
         const auto any = [&]() -> Id {
@@ -94,8 +100,8 @@ private:
 
     void add_listed_pairs() {
         for (size_t i = 0; i < merges.size(); i += 2)
-            pairs[{merges[i], merges[i + 1]}] = {static_cast<Priority>(i / 2),
-                                                 ids.at(tokens[merges[i]] + tokens[merges[i + 1]])};
+            pair(merges[i], merges[i + 1]) = {static_cast<Priority>(i / 2),
+                                              ids.at(tokens[merges[i]] + tokens[merges[i + 1]])};
     }
 
     void add_all_pairs() {
@@ -106,9 +112,11 @@ private:
                 const auto left = all.find(tokens[id].substr(0, cut));
                 const auto right = all.find(tokens[id].substr(cut));
                 if (left != all.end() && right != all.end())
-                    pairs[{left->second, right->second}] = {id, id};
+                    pair(left->second, right->second) = {id, id};
             }
     }
+
+    std::vector<Pair> pairs_;  // of every two tokens
 };
 
 }  // namespace bpe::fuzz
