@@ -30,6 +30,9 @@ ALIKE = [
     (0x20000, 0x32400), (0x33480, 0xE0000), (0xE01F0, 0x110000),
 ]  # fmt: skip
 
+# Numbers to the Digits of tokenizers, which asks Rust and with it Unicode 17; unassigned in 16.
+LATER_NUMBERS = {*range(0x11DE0, 0x11DEA), *range(0x16FF4, 0x16FF7)}
+
 
 def every() -> list[int]:
     return [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
@@ -99,7 +102,8 @@ def test_code_points_in_tokenizers(name: str, versions: list[str]) -> None:
 @pytest.mark.parametrize("name", sorted(SEQUENCES))
 def test_code_points_in_sequences_of_tokenizers(name: str, versions: list[str]) -> None:
     steps = pre_tokenizers.Sequence(SEQUENCES[name])
-    for text in texts():
+    for whole in texts():
+        text = whole.translate(dict.fromkeys(LATER_NUMBERS, "1"))
         # All of them end with ByteLevel, which has one character for each byte.
         ends = accumulate(len(piece) for piece, _ in steps.pre_tokenize_str(text))
         check(name, text, list(ends), versions)
