@@ -149,7 +149,7 @@ void check_batches(const Encoder& encoder, Enabled enabled, const std::string& t
 void run(Input in) {
     const Vocabulary vocabulary(in);
     const Scanner& scanner = scanners()[in.below(scanners().size())];
-    const Encoder encoder(vocabulary.model(), added_tokens(in, vocabulary), scanner.scan);
+    const Encoder encoder(vocabulary.model(), added_tokens(in, vocabulary), scanner);
     const std::vector<uint8_t> enabled(encoder.added().size(), 1);
     const std::string text = text_of(in, in.below(8) ? 300 : 3000);
     const Ids expected = expected_ids(vocabulary, encoder.added(), scanner.scan, text);
