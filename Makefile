@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: setup demo test lint type bench sanitize stub clean
+.PHONY: setup demo test lint type bench sanitize fuzz stub clean
 
 setup: .venv/ready
 
@@ -35,6 +35,22 @@ sanitize: setup
 		-DBPE_COMPAT_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build build/sanitize
 	build/sanitize/native_tests
+
+# Each target for so many seconds: `make fuzz SECONDS=900 TARGETS=encode`. Needs clang, as CLANG says.
+# What it finds lies in build/fuzz; `build/fuzz/fuzz_encode FILE` runs it again.
+SECONDS ?= 60
+TARGETS ?= scan normalize encode train
+CLANG ?= clang++
+fuzz: setup
+	$(BIN)/cmake -S native -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DCMAKE_CXX_COMPILER=$(CLANG) -DBPE_COMPAT_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(BIN)/cmake --build build/fuzz
+	$(BIN)/python scripts/make_fuzz_patterns.py build/fuzz/patterns
+	set -e; for target in $(TARGETS); do \
+		mkdir -p build/fuzz/$$target.corpus; \
+		build/fuzz/fuzz_$$target -max_total_time=$(SECONDS) -timeout=60 -len_control=0 -max_len=3000 \
+			-artifact_prefix=build/fuzz/$$target. build/fuzz/$$target.corpus; \
+	done
 
 # The types of the compiled module, generated; a test compares them.
 stub: setup

@@ -3,6 +3,8 @@
 import functools
 from collections.abc import Callable
 
+from tokenizers import Regex, pre_tokenizers
+
 from bpe_compat import _core, patterns, pipeline
 from bpe_compat.spec import Split
 
@@ -46,3 +48,33 @@ def by_regex(name: str, text: str) -> list[bytes]:
     """The pieces that the split steps of this name make, by their regexes."""
     pieces = _splitter(patterns.resolve(name))(text)
     return [piece.encode("utf-8", "surrogateescape") for piece, _, _ in pieces]
+
+
+# What tokenizers has for the split steps of `patterns.SEQUENCES`.
+SEQUENCES = {
+    "starcoder": [
+        pre_tokenizers.Digits(individual_digits=True),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+    ],
+    "deepseek_v3": [
+        pre_tokenizers.Split(Regex(r"\p{N}{1,3}"), "isolated"),
+        pre_tokenizers.Split(Regex("[一-龥\u3040-ゟ゠-ヿ]+"), "isolated"),
+        pre_tokenizers.Split(
+            Regex(
+                r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|"""
+                + "[^\r\n"
+                + r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+["
+                + "\r\n"
+                + r"]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+            ),
+            "isolated",
+        ),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ],
+    "falcon": [
+        pre_tokenizers.Punctuation("contiguous"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+        pre_tokenizers.Digits(individual_digits=False),
+        pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+    ],
+}

@@ -78,6 +78,22 @@ def documents(name: str, size: int = 2_000_000, length: int = 4000) -> list[str]
     return [whole[i : i + length] for i in range(0, len(whole), length)]
 
 
+CORPORA = ("hard", "multilingual", "code", "tinystories", "english_web")
+
+
+def corpora(size: int = 60_000, length: int = 4000) -> list[list[str]]:
+    """The beginning of each text, as `documents`; with BPE_COMPAT_EXAMPLES set, much more.
+
+    Then it is all of them, but for English text, of which the peers take 10 MB in minutes.
+    """
+    if "BPE_COMPAT_EXAMPLES" in os.environ:
+        return [
+            documents(name, 10_000_000 if name == "english_web" else 1 << 40, length)
+            for name in CORPORA
+        ]
+    return [documents(name, size, length) for name in CORPORA]
+
+
 def rank_file(name: str) -> Path:
     """One of OpenAI's rank files."""
     return unpacked(f"tokenizers/openai_tiktoken/{name}.tiktoken")

@@ -1,5 +1,6 @@
 """Hostile input and a system that refuses: errors and right answers, never a crash or a leak."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -49,6 +50,40 @@ def test_a_system_without_threads_is_slower_and_not_wrong() -> None:
         env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("no threads\nsame\n", "")
+
+
+RANDOM_WORDS = """
+import resource, sys
+import numpy as np
+import bpe_compat as bc
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() >> 20
+
+rng = np.random.default_rng(0)
+ranks = {bytes([b]): b for b in range(256)}
+tok = bc.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens={})
+blocks = int(sys.argv[1])
+for block in range(blocks):
+    data = rng.integers(97, 123, 1 << 21, dtype=np.uint8)
+    data[rng.random(1 << 21, dtype=np.float32) < 0.14] = 32
+    texts = [part.tobytes() for part in np.split(data, 32)]
+    assert tok.encode_arrays(texts, threads=1).ids.astype(np.uint8).tobytes() == data.tobytes()
+    assert sum(map(len, tok.encode_batch(texts[:4], num_threads=1))) == 1 << 18
+    if block in (0, blocks * 2 // 3, blocks - 1):
+        print(resident())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs /proc")
+def test_memory_is_bounded_whatever_words_come() -> None:
+    """Hardly a word comes twice. BPE_COMPAT_EXAMPLES: gigabytes of them."""
+    blocks = 1000 if "BPE_COMPAT_EXAMPLES" in os.environ else 15
+    command = [sys.executable, "-c", RANDOM_WORDS, str(blocks)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, later, last = map(int, done.stdout.split())
+    assert last - later <= 8  # MB: what allocators keep
+    assert last - first <= 150  # the caches, which are full early
 
 
 # Objects that change under our hands

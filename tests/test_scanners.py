@@ -9,7 +9,7 @@ import reference
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
-from scanning import NAMES, POOL, by_regex, scan
+from scanning import NAMES, POOL, SEQUENCES, by_regex, scan
 from tokenizers import Regex, pre_tokenizers
 
 from bpe_compat import _core, patterns
@@ -204,35 +204,6 @@ def test_a_million_spaces_are_scanned_at_once() -> None:
 def test_unknown_scanner_is_named() -> None:
     with pytest.raises(ValueError, match="'nope'"):
         _core.piece_ends("a", "nope")
-
-
-SEQUENCES = {
-    "starcoder": [
-        pre_tokenizers.Digits(individual_digits=True),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
-    ],
-    "deepseek_v3": [
-        pre_tokenizers.Split(Regex(r"\p{N}{1,3}"), "isolated"),
-        pre_tokenizers.Split(Regex("[一-龥\u3040-ゟ゠-ヿ]+"), "isolated"),
-        pre_tokenizers.Split(
-            Regex(
-                r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|"""
-                + "[^\r\n"
-                + r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+["
-                + "\r\n"
-                + r"]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-            ),
-            "isolated",
-        ),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ],
-    "falcon": [
-        pre_tokenizers.Punctuation("contiguous"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
-        pre_tokenizers.Digits(individual_digits=False),
-        pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
-    ],
-}
 
 
 @pytest.mark.parametrize("name", sorted(SEQUENCES))

@@ -5,9 +5,11 @@
 
 import functools
 from collections.abc import Sequence as Items
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from . import codepoints
@@ -15,7 +17,7 @@ from .matching import reduced, sets_of
 from .parser import parse
 from .tree import Anchor, Atomic, Chars, Choice, Look, Node, Repeat, Sequence, nullable, width
 
-__all__ = ["compiled", "literal"]
+__all__ = ["Program", "compiled", "literal", "program"]
 
 _MOST_LETTERS = 256
 _MOST_INSTRUCTIONS = 1 << 15
@@ -38,8 +40,17 @@ _ANCHORS = ("start", "end", "last_line_end", "line_start", "line_end", "inner_li
 _MODES = ("greedy", "lazy", "possessive")
 
 
-@functools.lru_cache(maxsize=64)
-def compiled(text: str) -> _core.Regex | None:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What `_core.Regex` is made from; `sets` and `letters` as it takes them."""
+
+    code: NDArray[np.int32]
+    sets: bytes
+    letters: bytes
+    first: int
+
+
+def program(text: str) -> Program | None:
     """A regex of tiktoken's dialect for the native matcher; None for what that cannot run.
 
     It cannot run a regex that may match the empty text, or one of very many sets or repetitions.
@@ -62,12 +73,21 @@ def compiled(text: str) -> _core.Regex | None:
     masks = np.zeros((len(compiler.sets), _MOST_LETTERS), bool)
     for held, number in compiler.sets.items():
         masks[number, list(held)] = True
-    return _core.Regex(
+    return Program(
         np.array(compiler.code, np.int32),
         np.packbits(masks, axis=1, bitorder="little").tobytes(),
         letters.astype(np.uint8).tobytes(),
         first,
     )
+
+
+@functools.lru_cache(maxsize=64)
+def compiled(text: str) -> _core.Regex | None:
+    """The native matcher of a regex of tiktoken's dialect; None and errors as `program`."""
+    found = program(text)
+    if found is None:
+        return None
+    return _core.Regex(found.code, found.sets, found.letters, found.first)
 
 
 def literal(text: str) -> str | None:
