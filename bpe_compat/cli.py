@@ -241,12 +241,27 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dst", type=Path)
     parser.add_argument("--to", required=True, choices=converters.FORMATS)
     _add_reading(parser)
-    parser.add_argument("--allow-loss", action="store_true", help="write what the format can hold")
+    parser.add_argument(
+        "--allow-loss",
+        action="store_true",
+        help="write what the format can hold, and list the rest on stderr",
+    )
+    parser.add_argument(
+        "--no-verify",
+        action="store_true",
+        help="do not read back what was written, nor ask the format's own library",
+    )
+    parser.add_argument(
+        "--pad-to", type=int, metavar="IDS", help="for gguf: as many ids as the model has rows"
+    )
     parser.set_defaults(run=_convert)
 
 
 def _convert(options: argparse.Namespace) -> None:
-    convert(
+    if options.pad_to is not None and options.to != "gguf":
+        raise ValueError("--pad-to is an option of the format gguf")
+    padding = {} if options.pad_to is None else {"pad_to": options.pad_to}
+    losses = convert(
         options.src,
         options.dst,
         to=options.to,
@@ -254,8 +269,12 @@ def _convert(options: argparse.Namespace) -> None:
         pattern=options.pattern,
         special_tokens=_special_tokens(options),
         allow_loss=options.allow_loss,
+        verify=not options.no_verify,
         progress=None,
+        **padding,
     )
+    for loss in losses:
+        print(f"bpe-compat: lost: {loss}", file=sys.stderr)
     print(options.dst)
 
 
