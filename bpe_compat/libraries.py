@@ -98,8 +98,7 @@ def _subword_nmt(path: Path, question: Mapping[str, Any]) -> _Ways:
     def ids_of(text: str) -> list[int]:
         tokens = codes.segment_tokens(re.split("[ \r\n]+", text))
         strings = (t[:-1] if t.endswith("\n") else t + "</w>" for t in tokens)
-        known = [vocab.get(string, vocab.get(unknown)) for string in strings]
-        return [id for id in known if id is not None]
+        return [vocab[string if string in vocab else unknown] for string in strings]
 
     return {"text": lambda texts: list(map(ids_of, texts))}
 

@@ -16,14 +16,20 @@ from bpe_compat import libraries, verify
 from bpe_compat.spec import TokenizerSpec
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-SOURCES = {"sentencepiece": "sentencepiece", "subword_nmt": "subword_nmt", "tekken": "tekken"}
-"""Golden files of the formats that hold no tokenizer of bytes as the others do."""
 
 
 def source(format: str, folder: Path) -> Path:
-    if format in SOURCES:
+    """A tokenizer that the format can hold."""
+    if format in ("sentencepiece", "tekken"):
         return GOLDEN / f"golden.{format}"
-    samples.trained(300).save(folder / "source")
+    options: dict[str, Any] = {"alphabet": "characters", "end_of_word_suffix": "</w>"}
+    if format == "subword_nmt":
+        options |= {"pattern": r"[^ \r\n]+", "unknown_token": "<unk>", "special_tokens": ()}
+        tok = samples.trained(150, **options)
+        tok = bc.Tokenizer(replace(tok.spec, splits=bc.converters.subword_nmt.SPLITS))
+    else:
+        tok = samples.trained(300)
+    tok.save(folder / "source")
     return folder / "source"
 
 
@@ -44,15 +50,15 @@ def swap_ranks(path: Path) -> None:
     path.write_text("\n".join([*lines, ""]))
 
 
-def reverse_merges(path: Path) -> None:
+def drop_merge(path: Path) -> None:
     tree = json.loads((path / "tokenizer.json").read_text())
-    tree["model"]["merges"].reverse()
+    del tree["model"]["merges"][0]
     (path / "tokenizer.json").write_text(json.dumps(tree))
 
 
-def reverse_lines(path: Path) -> None:
-    first, *lines = path.read_text().splitlines()
-    path.write_text("\n".join([first, *reversed(lines), ""]))
+def drop_line(path: Path) -> None:
+    first, _, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([first, *lines, ""]))
 
 
 def rename_piece(path: Path) -> None:
@@ -65,9 +71,9 @@ def rename_token(path: Path) -> None:
 
 DAMAGES: dict[str, Callable[[Path], None]] = {
     "tiktoken": swap_ranks,
-    "huggingface": reverse_merges,
-    "gpt2": lambda path: reverse_lines(path / "merges.txt"),
-    "subword_nmt": reverse_lines,
+    "huggingface": drop_merge,
+    "gpt2": lambda path: drop_line(path / "merges.txt"),
+    "subword_nmt": drop_line,
     "sentencepiece": rename_piece,
     "gguf": rename_token,
 }
