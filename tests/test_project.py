@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "libraries": set(),
     "verify": {"errors", "libraries", "spec", "progress", "ranks", "converters", "tokenizer"},
+    "registry": {"converters", "errors", "tokenizer"},
     "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
     "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline", "spec"}
     | {"texts", "threads", "tokenizer", "training"},
@@ -56,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "converters",
         "errors",
         "patterns",
+        "registry",
         "summary",
         "tokenizer",
         "training",
