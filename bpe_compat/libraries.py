@@ -41,7 +41,8 @@ def _tokenizers_ways(tokenizer: Any) -> _Ways:
 def _huggingface(path: Path, question: Mapping[str, Any]) -> _Ways:
     import tokenizers
 
-    return _tokenizers_ways(tokenizers.Tokenizer.from_file(str(path / "tokenizer.json")))
+    file = path / "tokenizer.json" if path.is_dir() else path
+    return _tokenizers_ways(tokenizers.Tokenizer.from_file(str(file)))
 
 
 def _gpt2(path: Path, question: Mapping[str, Any]) -> _Ways:
