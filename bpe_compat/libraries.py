@@ -50,7 +50,11 @@ def _gpt2(path: Path, question: Mapping[str, Any]) -> _Ways:
 
     names = (str(path / name) for name in ("vocab.json", "merges.txt"))
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(*names))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    beside = path / "tokenizer_config.json"
+    config = json.loads(beside.read_bytes()) if beside.is_file() else {}
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(
+        add_prefix_space=config.get("add_prefix_space", False)
+    )
     return {"text": _tokenizers_ways(tokenizer)["encode"]}  # the files name no special tokens
 
 
