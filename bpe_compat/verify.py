@@ -5,6 +5,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 from . import converters, libraries
 from .errors import BPECompatError, LossyConversionError
 from .progress import Progress
-from .ranks import missing_bytes
+from .ranks import merges_of, missing_bytes
 from .spec import TokenizerSpec
 from .tokenizer import TokenArrays, Tokenizer
 
@@ -103,7 +104,9 @@ def _prove(source: TokenizerSpec, trial: Path, format: str, progress: bool | Non
         if source.special_tokens != written.special_tokens:
             raise BPECompatError("the special tokens came back with other ids")
         a = Tokenizer(source)
-        b = a if written == source else Tokenizer(written)
+        # With equal parts our ids are equal, too; of recovered merges only the library is a judge.
+        equal = written == source or (answer is not None and _differ_in_rule(source, written))
+        b = a if equal else Tokenizer(written)
         with Progress(progress, "comparing", 2 * len(probes), "text") as bar:
             for specials in _WAYS:
                 expected = a.encode_arrays(probes, specials=specials)
@@ -113,6 +116,20 @@ def _prove(source: TokenizerSpec, trial: Path, format: str, progress: bool | Non
                 if answer is not None:
                     _compare_with_library(probes, expected, answer, format, specials)
                 bar.finish(len(probes))
+
+
+def _differ_in_rule(source: TokenizerSpec, written: TokenizerSpec) -> bool:
+    """Whether ranks became the merges that are recovered from them, and all else is equal."""
+    if source.merge_rule != "ranks" or written.merge_rule != "pairs":
+        return False
+    recovered = merges_of(source)
+    rule = {"merge_rule", "merges", "ignore_merges"}
+    names = [f.name for f in fields(source) if f.compare and f.name not in rule]
+    return (
+        all(getattr(source, name) == getattr(written, name) for name in names)
+        and written.merges == recovered.merges
+        and written.ignore_merges == recovered.ignore_merges
+    )
 
 
 _WAYS: tuple[Literal["text"], Literal["encode"]] = ("text", "encode")
