@@ -105,7 +105,8 @@ def own_library(name: str, format: str, path: Path) -> Ways:
             # Special tokens as text are one piece to CLIP, and several to the tokenizer.json.
             return {"encode": libraries.LIBRARIES["huggingface"][1](file, {})["encode"]}
         case "llama2c":
-            return dict(libraries.LIBRARIES["sentencepiece"][1](path.with_suffix(".model"), {}))
+            model = shared_data.unpacked("tokenizers/llama2_spm/tokenizer.model")
+            return dict(libraries.LIBRARIES["sentencepiece"][1](model, {}))
         case "gguf" | "subword_nmt":
             return {}
     return dict(libraries.LIBRARIES[format][1](path, {}))
