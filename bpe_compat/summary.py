@@ -84,10 +84,7 @@ def _encoder(plan: Plan | None) -> str:
         return "split in Python, merged natively"
     if plan.generic:
         return "native, split by a generic matcher"
-    scanner = (
-        f"scanner {plan.scan}" if isinstance(plan.scan, str) else "cut at ▁ where nothing merges"
-    )
-    return f"native, {scanner}" if plan.scan != "none" else "native, no split"
+    return "native, no split" if plan.scan == "none" else f"native, scanner {plan.scan}"
 
 
 def _oddities(spec: TokenizerSpec) -> _Rows:
