@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from . import __version__, converters
+from . import __version__, converters, registry
 from .errors import BPECompatError, FormatError
 from .patterns import PATTERNS
 from .summary import summary
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough; keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (BPECompatError, ValueError, KeyError, TypeError, OSError) as error:
+    except (BPECompatError, ValueError, KeyError, TypeError, OSError, ImportError) as error:
         message = error.args[0] if isinstance(error, KeyError) else error
         print(f"bpe-compat: error: {message}", file=sys.stderr)
         return 2
@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("convert", help="from format to format, without changing an id")
     )
     _add_inspect(commands.add_parser("inspect", help="what there is to know about a tokenizer"))
+    _add_register(commands.add_parser("register", help="a name for tiktoken.get_encoding"))
     return parser
 
 
@@ -241,12 +242,27 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dst", type=Path)
     parser.add_argument("--to", required=True, choices=converters.FORMATS)
     _add_reading(parser)
-    parser.add_argument("--allow-loss", action="store_true", help="write what the format can hold")
+    parser.add_argument(
+        "--allow-loss",
+        action="store_true",
+        help="write what the format can hold, and list the rest on stderr",
+    )
+    parser.add_argument(
+        "--no-verify",
+        action="store_true",
+        help="do not read back what was written, nor ask the format's own library",
+    )
+    parser.add_argument(
+        "--pad-to", type=int, metavar="IDS", help="for gguf: as many ids as the model has rows"
+    )
     parser.set_defaults(run=_convert)
 
 
 def _convert(options: argparse.Namespace) -> None:
-    convert(
+    if options.pad_to is not None and options.to != "gguf":
+        raise ValueError("--pad-to is an option of the format gguf")
+    padding = {} if options.pad_to is None else {"pad_to": options.pad_to}
+    losses = convert(
         options.src,
         options.dst,
         to=options.to,
@@ -254,8 +270,12 @@ def _convert(options: argparse.Namespace) -> None:
         pattern=options.pattern,
         special_tokens=_special_tokens(options),
         allow_loss=options.allow_loss,
+        verify=not options.no_verify,
         progress=None,
+        **padding,
     )
+    for loss in losses:
+        print(f"bpe-compat: lost: {loss}", file=sys.stderr)
     print(options.dst)
 
 
@@ -266,3 +286,37 @@ def _add_inspect(parser: argparse.ArgumentParser) -> None:
 
 def _inspect(options: argparse.Namespace) -> None:
     print(summary(_load(options).spec))
+
+
+def _add_register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Gives a tokenizer a name by which tiktoken.get_encoding finds it. The names are kept in "
+        f"{registry.registry_file()}, or in the file that ${registry.VARIABLE} names."
+    )
+    parser.add_argument("name", nargs="?")
+    parser.add_argument(
+        "path", nargs="?", type=Path, help="a file or folder of any readable format"
+    )
+    _add_reading(parser)
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--list", action="store_true", help="show names and paths")
+    group.add_argument("--remove", action="store_true", help="forget the name")
+    parser.set_defaults(run=_register)
+
+
+def _register(options: argparse.Namespace) -> None:
+    if options.list and options.name is None:
+        for name, path in registry.names().items():
+            print(f"{name}\t{path}")
+    elif options.remove and options.name is not None and options.path is None:
+        registry.remove(options.name)
+    elif options.path is not None and not options.list and not options.remove:
+        registry.register(
+            options.name,
+            options.path,
+            format=options.source_format,
+            pattern=options.pattern,
+            special_tokens=_special_tokens(options),
+        )
+    else:
+        raise ValueError("give NAME and PATH, or --list, or --remove NAME")

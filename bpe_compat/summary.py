@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from . import converters, patterns
 from .errors import UnsupportedError
-from .plan import native_plan
+from .plan import Plan, native_plan
 from .ranks import missing_bytes
 from .spec import TokenizerSpec, TokenKind
 
@@ -14,9 +14,9 @@ _SHOWN = 8
 
 
 def summary(spec: TokenizerSpec) -> str:
-    """Sizes, split, special tokens, oddities, and what each format would lose.
+    """Family, sizes, split, special tokens, oddities, and what each format would lose.
 
-    >>> print(summary(TokenizerSpec(tokens=(b"a", b"b", b"ab"), merges=((0, 1),))).splitlines()[0])
+    >>> print(summary(TokenizerSpec(tokens=(b"a", b"b", b"ab"), merges=((0, 1),))).splitlines()[1])
     ids             3 (3 in use, 3 of them the model's)
     """
     rows = [*_sizes(spec), *_text(spec), *_oddities(spec), *_formats(spec)]
@@ -28,6 +28,7 @@ _Rows = Iterator[tuple[str, str]]
 
 def _sizes(spec: TokenizerSpec) -> _Rows:
     in_use, base = spec.token_count, spec.base_count
+    yield "family", _family(spec)
     yield "ids", f"{spec.vocab_size} ({in_use} in use, {base} of them the model's)"
     if spec.merge_rule == "ranks":
         yield "merges", "any pair whose concatenation is a token, lowest id first"
@@ -37,15 +38,26 @@ def _sizes(spec: TokenizerSpec) -> _Rows:
         "ignore_merges",
         "yes: a piece that is a token is that token" if spec.ignore_merges else "no",
     )
-    yield "starts from", "bytes" if spec.byte_level else "characters"
+
+
+def _family(spec: TokenizerSpec) -> str:
+    if spec.byte_level:
+        return "BPE of bytes, " + ("by rank" if spec.merge_rule == "ranks" else "by listed merges")
+    parts = ["BPE of characters"]
+    if spec.byte_fallback:
+        parts.append("bytes for those without a token")
+    if spec.prefix or spec.suffix:
+        affixes = (f"{name} {text!r}" for name, text in _affixes(spec) if text)
+        parts.append(" and ".join(affixes))
+    return ", ".join(parts)
+
+
+def _affixes(spec: TokenizerSpec) -> tuple[tuple[str, str], ...]:
+    return ("prefix", spec.prefix), ("suffix", spec.suffix)
 
 
 def _text(spec: TokenizerSpec) -> _Rows:
-    plan = native_plan(spec)
-    if plan is None:
-        yield "encoder", "split in Python, merged natively"
-    else:
-        yield "encoder", "native, split by a generic matcher" if plan.generic else "native"
+    yield "encoder", _encoder(native_plan(spec))
     scanner = patterns.scanner_of(spec.splits)
     if scanner == "none":
         yield "split", "none"
@@ -67,7 +79,18 @@ def _text(spec: TokenizerSpec) -> _Rows:
             yield name, f"{len(tokens)}: {shown}{more}"
 
 
+def _encoder(plan: Plan | None) -> str:
+    if plan is None:
+        return "split in Python, merged natively"
+    if plan.generic:
+        return "native, split by a generic matcher"
+    return "native, no split" if plan.scan == "none" else f"native, scanner {plan.scan}"
+
+
 def _oddities(spec: TokenizerSpec) -> _Rows:
+    same = _duplicates(spec)
+    if same:
+        yield "duplicates", f"{len(same)} pairs of ids with the same bytes: {_some(same)}"
     if spec.byte_level:
         missing = [f"0x{byte:02X}" for byte in missing_bytes(spec)]
         if missing:
@@ -76,11 +99,23 @@ def _oddities(spec: TokenizerSpec) -> _Rows:
         unreachable = _unreachable(spec)
         if unreachable:
             shown = _some([f"{id} {spec.tokens[id]!r}" for id in unreachable])
-            yield "unreachable", f"{len(unreachable)} tokens that no merge makes: {shown}"
+            whole = ", only whole pieces" if spec.ignore_merges else ""
+            count = f"{len(unreachable)} tokens that no merge makes{whole}"
+            yield "unreachable", f"{count}: {shown}"
 
 
 def _some(items: list[str]) -> str:
     return ", ".join(items[:_SHOWN]) + ", …" * (len(items) > _SHOWN)
+
+
+def _duplicates(spec: TokenizerSpec) -> list[str]:
+    """Ids that are decoded to the same bytes; those that stand for one byte do not count."""
+    first: dict[bytes, int] = {}
+    found = []
+    for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
+        if token and kind is not TokenKind.BYTE and first.setdefault(token, id) != id:
+            found.append(f"{first[token]} = {id} {token!r}")
+    return found
 
 
 def _unreachable(spec: TokenizerSpec) -> list[int]:

@@ -18,6 +18,7 @@ from .threads import thread_count
 from .tiktoken_methods import TiktokenMethods
 
 if TYPE_CHECKING:
+    import sentencepiece
     import tiktoken
     import tokenizers
 
@@ -266,6 +267,25 @@ class Tokenizer(TiktokenMethods):
         True
         """
         return converters.huggingface.live(self.spec, allow_loss=allow_loss)
+
+    def to_sentencepiece(
+        self, *, allow_loss: bool = False
+    ) -> "sentencepiece.SentencePieceProcessor":
+        """This tokenizer of characters as a live `sentencepiece.SentencePieceProcessor`.
+
+        Raises `LossyConversionError` for what it cannot do, unless `allow_loss`, and
+        `UnsupportedError` for a tokenizer of bytes, of which it can do nothing.
+
+        >>> import tempfile, bpe_compat as bc
+        >>> vocab = "<unk> a b ab".split()
+        >>> model = bc.converters.pieces.Pieces(vocab, [0, -1, -2, -3], [2, 1, 1, 1])
+        >>> normalizers = bc.converters.pieces.normalizers_of(prefix=False, tidy=False)
+        >>> spec = bc.converters.pieces.spec_of(
+        ...     model, "x", byte_fallback=False, normalizers=normalizers)
+        >>> Tokenizer(spec).to_sentencepiece().encode("abb")
+        [3, 2]
+        """
+        return converters.sentencepiece.live(self.spec, allow_loss=allow_loss)
 
 
 def load(

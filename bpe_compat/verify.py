@@ -1,16 +1,22 @@
 """`convert`: from format to format, with a proof that no id changed."""
 
+import contextlib
+import itertools
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, Literal
 
-from . import converters
-from .errors import BPECompatError
+import numpy as np
+
+from . import converters, libraries
+from .errors import BPECompatError, LossyConversionError
 from .progress import Progress
-from .ranks import missing_bytes
+from .ranks import merges_of, missing_bytes
 from .spec import TokenizerSpec
-from .tokenizer import Tokenizer
+from .tokenizer import TokenArrays, Tokenizer
 
 __all__ = ["PROBES", "convert"]
 
@@ -39,54 +45,165 @@ def convert(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     allow_loss: bool = False,
+    verify: bool = True,
     progress: bool | None = False,
-) -> None:
-    """Reads a tokenizer in any readable format and writes it in another.
+    **options: Any,
+) -> list[str]:
+    """Reads a tokenizer in any readable format, writes it in another, and returns what was lost.
 
-    What a trial copy is read as must give the same ids on texts that tokenizers commonly disagree
-    on, and for every token; otherwise `BPECompatError` is raised and nothing written. With
-    `allow_loss` that is not checked. `progress` shows a bar on stderr; None means on a terminal
-    only. Raises `LossyConversionError` for what `to` cannot hold.
+    A trial copy is written first. What it is read as must give the same ids on texts that
+    tokenizers commonly disagree on, and for every token; and so must the library that the format
+    is for, if it is installed (see `libraries.LIBRARIES`). Otherwise `BPECompatError` is raised
+    and nothing written. That is not tried if something was lost, or without `verify`. `options`
+    are those of the format, as for `converters.write`. `progress` shows a bar on stderr; None
+    means on a terminal only. Raises `LossyConversionError` for what `to` cannot hold, unless
+    `allow_loss`.
 
     >>> import bpe_compat as bc
     >>> tok = bc.train(["low lower"], 258)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tok.save(f"{folder}/a")
-    ...     convert(f"{folder}/a", f"{folder}/b", to="gpt2")
-    ...     bc.load(f"{folder}/b").spec == tok.spec
-    True
+    ...     lost = convert(f"{folder}/a", f"{folder}/b", to="gpt2")
+    ...     bc.load(f"{folder}/b").spec == tok.spec, lost
+    (True, [])
     """
     converters.check_target(dst, to)
     spec = converters.read(
         src, format=source_format, pattern=pattern, special_tokens=special_tokens
     )
-    if not allow_loss:
-        with tempfile.TemporaryDirectory() as folder:
-            trial = Path(folder) / (Path(dst).name or "trial")
-            converters.write(spec, trial, format=to)
-            _compare(spec, converters.read(trial, format=to), progress)
-    converters.write(spec, dst, format=to, allow_loss=allow_loss)
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder) / (Path(dst).name or "trial")
+        losses: list[str] = []
+        try:
+            files = converters.write(spec, trial, format=to, **options)
+        except LossyConversionError as error:
+            if not allow_loss:
+                raise
+            losses = error.losses
+            files = converters.write(spec, trial, format=to, allow_loss=True, **options)
+        if verify and not losses:
+            _prove(spec, trial, to, progress)
+        converters.base.write_files({
+            _moved(path, trial, Path(dst)): path.read_bytes() for path in files
+        })  # fmt: skip
+    return losses
 
 
-def _compare(source: TokenizerSpec, written: TokenizerSpec, progress: bool | None) -> None:
-    """Raises `BPECompatError` for the first text on which two specs differ."""
-    a, b = Tokenizer(source), Tokenizer(written)
-    if source.special_tokens != written.special_tokens:
-        raise BPECompatError("the special tokens came back with other ids")
-    texts = _encodable(source, [*PROBES, *_token_texts(source)])
-    with Progress(progress, "comparing", len(texts), "text") as bar:
-        for text in texts:
-            _compare_on(text, a, b)
-            bar.finish(1)
+def _moved(path: Path, trial: Path, dst: Path) -> Path:
+    """Where a file of the trial copy belongs: inside a folder, or beside a file."""
+    if path.is_relative_to(trial):
+        return dst / path.relative_to(trial)
+    return dst.with_name(path.name)
 
 
-def _compare_on(text: str, a: Tokenizer, b: Tokenizer) -> None:
-    for specials in ("text", "encode"):
-        ids = [t.encode_arrays([text], specials=specials).ids.tolist() for t in (a, b)]
+def _prove(source: TokenizerSpec, trial: Path, format: str, progress: bool | None) -> None:
+    """Raises `BPECompatError` if what was written is another tokenizer, to us or its library."""
+    probes = _encodable(source, [*PROBES, *_token_texts(source)])
+    with _asked(source, trial, format, probes) as answer:
+        written = converters.read(trial, format=format)
+        if source.special_tokens != written.special_tokens:
+            raise BPECompatError("the special tokens came back with other ids")
+        a = Tokenizer(source)
+        # With equal parts our ids are equal, too; of recovered merges only the library is a judge.
+        equal = written == source or (answer is not None and _differ_in_rule(source, written))
+        b = a if equal else Tokenizer(written)
+        with Progress(progress, "comparing", 2 * len(probes), "text") as bar:
+            for specials in _WAYS:
+                expected = a.encode_arrays(probes, specials=specials)
+                if b is not a:
+                    _compare(probes, expected, b.encode_arrays(probes, specials=specials))
+                    _compare_decoded(expected, a, b)
+                if answer is not None:
+                    _compare_with_library(probes, expected, answer, format, specials)
+                bar.finish(len(probes))
+
+
+def _differ_in_rule(source: TokenizerSpec, written: TokenizerSpec) -> bool:
+    """Whether ranks became the merges that are recovered from them, and all else is equal."""
+    if source.merge_rule != "ranks" or written.merge_rule != "pairs":
+        return False
+    recovered = merges_of(source)
+    rule = {"merge_rule", "merges", "ignore_merges"}
+    names = [f.name for f in fields(source) if f.compare and f.name not in rule]
+    return (
+        all(getattr(source, name) == getattr(written, name) for name in names)
+        and written.merges == recovered.merges
+        and written.ignore_merges == recovered.ignore_merges
+    )
+
+
+_WAYS: tuple[Literal["text"], Literal["encode"]] = ("text", "encode")
+
+
+@contextlib.contextmanager
+def _asked(
+    spec: TokenizerSpec, trial: Path, format: str, probes: Sequence[str]
+) -> Iterator[libraries.Answer | None]:
+    """Asks the library of the format, if there is one, while we read and compare ourselves."""
+    # subword-nmt keeps characters that have no token; without an unknown token they have no id.
+    silent = format == "subword_nmt" and spec.unknown is None
+    if silent or libraries.installed(format) is None:
+        yield None
+        return
+    question: dict[str, Any] = {}
+    if format == "tiktoken":
+        question["pattern"] = converters.tiktoken.pattern_of(spec)
+    elif format == "gguf":
+        question["metadata"] = converters.gguf.container.metadata(trial, lambda _: True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        libraries.Answer(format, trial, question, probes, Path(folder)) as answer,
+    ):
+        yield answer
+
+
+def _compare(
+    texts: Sequence[str], expected: TokenArrays, found: TokenArrays, who: str = ""
+) -> None:
+    """Raises `BPECompatError` for the first text with other ids."""
+    if np.array_equal(expected.ids, found.ids) and np.array_equal(expected.offsets, found.offsets):
+        return
+    for place, text in enumerate(texts):
+        ids = [t.ids[t.offsets[place] : t.offsets[place + 1]].tolist() for t in (expected, found)]
         if ids[0] != ids[1]:
-            raise BPECompatError(f"the text {text!r} became {ids[1]} instead of {ids[0]}")
-    if a.decode(ids[0]) != b.decode(ids[1]):
-        raise BPECompatError(f"the ids {ids[0]} of {text!r} are decoded differently")
+            shown = [_around_difference(*ids), _around_difference(*ids[::-1])]
+            raise BPECompatError(
+                f"the text {text[:80]!r} became {shown[1]} instead of {shown[0]}{who}"
+            )
+
+
+def _around_difference(ids: list[int], others: list[int]) -> str:
+    """Some ids from a little before the first one in which two lists differ."""
+    same = next((i for i, (a, b) in enumerate(zip(ids, others, strict=False)) if a != b), None)
+    at = max(0, (min(len(ids), len(others)) if same is None else same) - 2)
+    cut = ids[at : at + 8]
+    return f"{'… ' * (at > 0)}{cut}{' …' * (at + 8 < len(ids))}"
+
+
+def _compare_decoded(encoded: TokenArrays, a: Tokenizer, b: Tokenizer) -> None:
+    if (a.spec.tokens, a.spec.kinds, a.spec.decoder, a.spec.added_tokens) == (
+        b.spec.tokens, b.spec.kinds, b.spec.decoder, b.spec.added_tokens,
+    ):  # fmt: skip
+        return
+    for start, end in itertools.pairwise(encoded.offsets.tolist()):
+        ids = encoded.ids[start:end].tolist()
+        if a.decode(ids) != b.decode(ids):
+            raise BPECompatError(f"the ids {ids[:20]} … are decoded differently")
+
+
+def _compare_with_library(
+    texts: Sequence[str],
+    expected: TokenArrays,
+    answer: libraries.Answer,
+    format: str,
+    specials: Literal["text", "encode"],
+) -> None:
+    package = libraries.LIBRARIES[format][0]
+    if error := answer.error():
+        raise BPECompatError(f"{package} cannot use what was written: {error}")
+    found = answer.ids(specials)
+    if found is not None:
+        _compare(texts, expected, TokenArrays(*found), f" in {package}")
 
 
 def _encodable(spec: TokenizerSpec, texts: list[str]) -> list[str]:

@@ -3,8 +3,9 @@
 vocab.json maps tokens, spelled as in `bytelevel.py`, to ids. merges.txt has a line for each merge,
 its two tokens with a space between, under an optional first line `#version: 0.2`; no other line is
 a comment, since `# #` is a merge of GPT-2. The files say nothing of the split, which is GPT-2's if
-tokens are spelled in bytes and none otherwise, nor of special tokens, for which transformers looks
-into tokenizer_config.json.
+tokens are spelled in bytes and none otherwise, nor of special tokens and a space in front of the
+text, for which transformers looks into tokenizer_config.json. OpenAI's own names of the two files,
+encoder.json and vocab.bpe, are read, too.
 """
 
 import json
@@ -25,13 +26,14 @@ from .vocabulary import Pair, Spelling, assemble, check_ids, spelling_losses, sp
 __all__ = ["FORMAT", "read", "write"]
 
 _VOCAB, _MERGES = "vocab.json", "merges.txt"
+_NAMES = ((_VOCAB, _MERGES), ("encoder.json", "vocab.bpe"))
 _HEADER = "#version"
 _SPECIAL_SHAPE = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 
 
 def detect(path: Path) -> bool:
     """Whether this is a folder with both files."""
-    return path.is_dir() and all((path / name).is_file() for name in (_VOCAB, _MERGES))
+    return path.is_dir() and any(all((path / name).is_file() for name in names) for names in _NAMES)
 
 
 def read(
@@ -40,10 +42,12 @@ def read(
     """Reads the folder; `pattern` and `special_tokens` override what the files imply."""
     if path.is_file():
         raise FormatError(f"{path}: pass the folder that holds {_VOCAB} and {_MERGES}")
-    tree = load(path / _VOCAB)
+    there = [names for names in _NAMES if (path / names[0]).is_file()]
+    vocab_name, merges_name = there[0] if there else _NAMES[0]
+    tree = load(path / vocab_name)
     vocab: dict[str, int] = tree.value
     check_ids(vocab, tree)
-    pairs = _read_merges(path / _MERGES, vocab)
+    pairs = _read_merges(path / merges_name, vocab)
     config = tokenizer_config.read(path)
     if special_tokens is not None:
         given = checked_special_tokens(special_tokens, len(vocab))
@@ -63,6 +67,9 @@ def read(
         kinds=tuple(vocabulary.kinds),
         merges=vocabulary.merges,
         splits=resolve(pattern or ("gpt2" if byte_level else None)),
+        prefix_space=byte_level
+        and config is not None
+        and config.get("add_prefix_space", bool, False),
         byte_level=byte_level,
         added_tokens=tuple(sorted(added, key=lambda token: token.id)),
         metadata=tokenizer_config.metadata(path, config),
@@ -74,7 +81,9 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[Pair]:
     # Only \n and \r\n end a line: str.splitlines would also cut at U+2028 and others.
     for number, line in enumerate(read_text(path).split("\n"), 1):
         line = line.removesuffix("\r")
-        if not line or (number == 1 and line.startswith(_HEADER)):
+        if number == 1 and line.startswith(_HEADER) and "\r" not in line:
+            continue
+        if not line:
             continue
         parts = line.split(" ")
         if len(parts) != 2 or not all(parts):
@@ -114,7 +123,7 @@ def _special_by_shape(vocab: Mapping[str, int], pairs: Sequence[Pair]) -> list[A
 
 def losses(spec: TokenizerSpec) -> list[str]:
     """What the two files cannot hold of a spec."""
-    found = spelling_losses(spec) + plain_losses(spec) + losses_of_merges(spec)
+    found = spelling_losses(spec) + plain_losses(spec, "prefix_space") + losses_of_merges(spec)
     if not spec.byte_level:
         found.append("tokens that are not spelled in bytes")
     if spec.splits != PATTERNS["gpt2"].splits:

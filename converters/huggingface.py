@@ -8,6 +8,7 @@ their default changed.
 
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,17 @@ def read(
         return spec_of(load(path))
     config = tokenizer_config.read(path)
     metadata = tokenizer_config.metadata(path, config)
-    return spec_of(load(path / "tokenizer.json"), config, metadata)
+    spec = spec_of(load(path / "tokenizer.json"), config, metadata)
+    if config is not None and spec.byte_level:
+        prefix_space = config.get("add_prefix_space", bool, spec.prefix_space)
+        if prefix_space != spec.prefix_space:
+            warnings.warn(
+                f"{path}: add_prefix_space is {prefix_space} in tokenizer_config.json and "
+                f"{spec.prefix_space} in tokenizer.json, which is followed here; the classes of "
+                "transformers differ in this",
+                stacklevel=2,
+            )
+    return spec
 
 
 def spec_of(
@@ -72,6 +83,8 @@ def spec_of(
     ((0, 1),)
     """
     tree.only(*_SECTIONS)
+    if (version := tree.get("version", str, "1.0")) != "1.0":
+        raise tree.unsupported(f"the version {version!r}")
     model = tree.child("model")
     models.check_family(model)
     vocab = models.read_vocab(model)

@@ -6,7 +6,7 @@ of the normalized text, as a split. Source: `normalizer.cc` and `bpe_model.cc` o
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..dialects import escape
 from ..errors import FormatError, UnsupportedError
 from ..spec import AddedToken, DecoderStep, Normalizer, Split, TokenizerSpec, TokenKind
 from .base import Part, flag_losses, plain_losses
-from .scores import Merges, canonical, merges_of_scores, unmade
+from .scores import Merges, canonical, merges_of_scores, uncrossed, unmade
 from .vocabulary import is_utf8, spelling_losses, spellings
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "UNUSED",
     "USER_DEFINED",
     "Pieces",
+    "guarded",
     "losses",
     "normalizers_of",
     "pieces_of",
@@ -95,13 +96,18 @@ def spec_of(
     stripped = any(step.kind == "prepend" or step.pattern == r"\A +" for step in normalizers)
     return TokenizerSpec(
         tokens=tuple(
-            bytes([_byte_of(s)]) if kind is TokenKind.BYTE else s.encode()
+            bytes([_BYTES[s]]) if kind is TokenKind.BYTE else s.encode()
             for s, kind in zip(pieces.strings, kinds, strict=True)
         ),
         kinds=tuple(kinds),
         merges=tuple(merges),
         ignore_merges=bool(user),
-        splits=_splits(user, byte_fallback=byte_fallback),
+        splits=_splits(
+            user,
+            mergeable,
+            [pieces.strings[id] for id, kind in enumerate(kinds) if kind in _LISTED],
+            byte_fallback=byte_fallback,
+        ),
         normalizers=normalizers,
         byte_level=False,
         byte_fallback=byte_fallback,
@@ -168,7 +174,7 @@ def _checked(pieces: Pieces, name: str, *, byte_fallback: bool) -> dict[str, int
             raise UnsupportedError(f"{name}: piece {id} has the type UNUSED")
         if type not in _KINDS:
             raise FormatError(f"{name}: piece {id} has the type {type}")
-        if type == BYTE and (not byte_fallback or _byte_of(string) < 0):
+        if type == BYTE and (not byte_fallback or string not in _BYTES):
             raise FormatError(f"{name}: piece {id}, {string!r}, stands for no byte")
         if score != score:
             raise FormatError(f"{name}: the score of piece {id} is no number")
@@ -180,13 +186,7 @@ def _checked(pieces: Pieces, name: str, *, byte_fallback: bool) -> dict[str, int
     return vocab
 
 
-def _byte_of(string: str) -> int:
-    known = {f"<0x{byte:02X}>": byte for byte in (int(string[3:5], 16),)} if _is_hex(string) else {}
-    return known.get(string, -1)
-
-
-def _is_hex(string: str) -> bool:
-    return len(string) == 6 and set(string[3:5]) <= set("0123456789ABCDEF")
+_BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
 def _check_user_defined(
@@ -214,15 +214,52 @@ def _check_user_defined(
         )
 
 
-# A piece is its token by `ignore_merges` also if it is the name of a byte, so it must not be whole.
-_GUARD = Split(r"\A<(?=0x[0-9A-F]{2}>\z)")
+def _splits(
+    user: Sequence[str], mergeable: Collection[str], listed: Sequence[str], *, byte_fallback: bool
+) -> tuple[Split, ...]:
+    """The steps that cut out the pieces that the user defined.
 
-
-def _splits(user: Sequence[str], *, byte_fallback: bool) -> tuple[Split, ...]:
-    """The steps that cut out the pieces that the user defined."""
+    A piece that is a token is that token, by `ignore_merges`; the names of bytes and the `listed`
+    special tokens shall not be such pieces, so the last step cuts them where no merge goes across.
+    """
     if not user:
         return ()
-    return (Split(_either(user)), _GUARD) if byte_fallback else (Split(_either(user)),)
+    tails: dict[str, set[str]] = {}
+    for text in listed:
+        if at := uncrossed(text, mergeable):
+            tails.setdefault(text[:at], set()).add(text[at:])
+    names = [rf"{escape(head)}(?={_any_of(ends)}\z)" for head, ends in sorted(tails.items())]
+    if byte_fallback:
+        names.insert(0, r"<(?=0x[0-9A-F]{2}>\z)")
+    guard = rf"\A(?:{'|'.join(names)})"
+    return (Split(_either(user)), Split(guard)) if names else (Split(_either(user)),)
+
+
+def _any_of(texts: Collection[str]) -> str:
+    """A regex for some texts, by their common beginnings: there are hundreds of special tokens."""
+    endings: dict[str, set[str]] = {}
+    for text in texts:
+        endings.setdefault(text[:1], set()).add(text[1:])
+    parts = [escape(c) + _any_of(ends) if c else "" for c, ends in sorted(endings.items())]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+def guarded(spec: TokenizerSpec) -> set[str]:
+    """The special tokens that the last step of the split keeps from being whole pieces."""
+    user = _user_defined(spec)
+    if not user or spec.byte_level:
+        return set()
+    mergeable = _mergeable(spec)
+    return {text for text in _listed(spec) if uncrossed(text, mergeable)}
+
+
+def _listed(spec: TokenizerSpec) -> list[str]:
+    """The tokens that no text becomes but by being cut out."""
+    return [
+        token.decode("utf-8", "replace")
+        for token, kind in zip(spec.tokens, spec.kinds, strict=True)
+        if kind in _LISTED
+    ]
 
 
 def _either(strings: Sequence[str]) -> str:
@@ -292,7 +329,9 @@ def _user_defined(spec: TokenizerSpec) -> list[str] | None:
     pattern = spec.splits[0].pattern
     parts = set(re.split(r"(?<!\\)\|", pattern))
     user = [s for s in map(bytes.decode, spec.normal_ids()) if escape(s) in parts]
-    return user if spec.splits == _splits(user, byte_fallback=spec.byte_fallback) else None
+    mergeable = set(map(bytes.decode, spec.normal_ids())).difference(user)
+    made = _splits(user, mergeable, _listed(spec), byte_fallback=spec.byte_fallback)
+    return user if spec.splits == made else None
 
 
 def _merge_losses(spec: TokenizerSpec) -> list[str]:

@@ -12,11 +12,11 @@ which is tried out here on every length that matters.
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import UnsupportedError
 
-__all__ = ["Merges", "canonical", "merges_of_scores", "unmade"]
+__all__ = ["Merges", "canonical", "merges_of_scores", "uncrossed", "unmade"]
 
 Merges = list[tuple[int, int]]
 _LONGEST = 1024
@@ -142,6 +142,22 @@ def canonical(pieces: Mapping[str, int], merges: Merges) -> dict[str, tuple[int,
         if len(piece) > 1 and (pair := _last_merge(piece, pieces, ranks, by_id))
     }
     return dict(sorted(last.items(), key=lambda item: ranks[item[1]]))
+
+
+def uncrossed(text: str, mergeable: Collection[str]) -> int:
+    """A place in a text that no piece in it goes across; 0 if there is none.
+
+    >>> uncrossed("</s>", {"</"})
+    2
+    """
+    inside = [
+        (start, end)
+        for start in range(len(text))
+        for end in range(start + 2, len(text) + 1)
+        if text[start:end] in mergeable
+    ]
+    places = range(1, len(text))
+    return next((at for at in places if not any(a < at < b for a, b in inside)), 0)
 
 
 def unmade(pieces: Mapping[str, int], merges: Merges) -> list[str]:

@@ -6,14 +6,18 @@ What the pieces mean is in `pieces.py`. Unigram, word and character models are n
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import FormatError, UnsupportedError
 from ..spec import TokenizerSpec
-from .base import Format, read_bytes, write_files
+from .base import Format, read_bytes, refuse_losses, require, write_files
 from .pieces import NORMAL, Pieces, losses, normalizers_of, pieces_of, settings_of, spec_of
 from .protobuf import Fields, fields, floats, length, varint
 
-__all__ = ["FORMAT", "read", "write"]
+if TYPE_CHECKING:
+    import sentencepiece
+
+__all__ = ["FORMAT", "live", "read", "write"]
 
 _BPE = 2
 _FAMILIES = {1: "Unigram", 3: "word", 4: "character"}
@@ -102,6 +106,19 @@ def _check_flags(
 
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes a model."""
+    return write_files({path: _model(spec)})
+
+
+def live(spec: TokenizerSpec, *, allow_loss: bool) -> "sentencepiece.SentencePieceProcessor":
+    """A `sentencepiece.SentencePieceProcessor`, not by way of a file."""
+    require("sentencepiece")
+    import sentencepiece
+
+    refuse_losses("sentencepiece", losses(spec), allow_loss=allow_loss)
+    return sentencepiece.SentencePieceProcessor(model_proto=_model(spec))
+
+
+def _model(spec: TokenizerSpec) -> bytes:
     pieces = pieces_of(spec)
     kept = spec.metadata.get("sentencepiece", {})
     prefix, tidy, rules = settings_of(spec) or (False, False, b"")
@@ -133,7 +150,7 @@ def write(spec: TokenizerSpec, path: Path) -> list[Path]:
         varint(_ESCAPE, 1),
     ]
     model += [length(_TRAINER, b"".join(trainer)), length(_NORMALIZER, b"".join(normalizer))]
-    return write_files({path: b"".join(model)})
+    return b"".join(model)
 
 
 FORMAT = Format("sentencepiece", "SentencePiece's .model of BPE", detect, read, losses, write)

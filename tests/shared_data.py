@@ -102,7 +102,7 @@ def rank_file(name: str) -> Path:
 @functools.cache
 def tiktoken_encoding(name: str) -> "tiktoken.Encoding":
     """tiktoken's own encoding with its own pattern, from the rank file here."""
-    from tiktoken_ext import openai_public
+    import tiktoken_ext.openai_public as openai_public
 
     ranks = tiktoken.load.load_tiktoken_bpe(str(rank_file(name)))
     original = openai_public.load_tiktoken_bpe

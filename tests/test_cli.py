@@ -117,6 +117,8 @@ def test_convert_and_inspect(
     assert main(["inspect", str(tmp_path / "g")]) == 0
     shown = capsys.readouterr().out
     for part in (
+        "family          BPE of bytes, by listed merges",
+        "encoder         native, scanner gpt2",
         "ids             270",
         "13 listed pairs",
         "split           gpt2",
@@ -138,12 +140,52 @@ def test_inspect_shows_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["inspect", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     for part in (
-        "encoder         native\n", "normalizer      nfc", "prefix space    yes",
+        "encoder         native, scanner gpt2\n", "normalizer      nfc", "prefix space    yes",
         "added tokens    1: '<x>' 3",
         "missing bytes   254", "unreachable     1 tokens that no merge makes: 2 b'xyz'",
         "to tiktoken     the lack of a token for byte 0x00",
     ):  # fmt: skip
         assert part in shown
+
+
+def test_inspect_shows_families_and_duplicates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = Path(__file__).resolve().parent / "golden"
+    for name, parts in (
+        ("golden.tiktoken", ["family          BPE of bytes, by rank"]),
+        (
+            "golden.subword_nmt",
+            ["family          BPE of characters, suffix '</w>'", "generic matcher"],
+        ),
+        ("golden.sentencepiece", ["family          BPE of characters\n"]),
+    ):
+        assert main(["inspect", str(golden / name)]) == 0
+        shown = capsys.readouterr().out
+        assert all(part in shown for part in parts), shown
+    tree = {"pre_tokenizer": {"type": "ByteLevel"}, "added_tokens": [{"id": 2, "content": " "}],
+            "model": {"vocab": {"a": 0, "Ġ": 1}, "merges": []}}  # fmt: skip
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tree))
+    assert main(["inspect", str(tmp_path)]) == 0
+    assert (
+        "duplicates      1 pairs of ids with the same bytes: 1 = 2 b' '" in capsys.readouterr().out
+    )
+
+
+def test_losses_are_listed_and_the_proof_can_be_left_out(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bc.train([TEXT], 257, special_tokens=(), pattern="cl100k").save(tmp_path / "cl")
+    arguments = ["convert", str(tmp_path / "cl"), str(tmp_path / "g"), "--to", "gpt2"]
+    assert main([*arguments, "--allow-loss"]) == 0
+    assert capsys.readouterr().err == "bpe-compat: lost: a split pattern other than GPT-2's\n"
+    assert main(["convert", str(folder), str(tmp_path / "h"), "--to", "gpt2", "--no-verify"]) == 0
+    assert bc.load(tmp_path / "h").spec == bc.load(folder).spec
+    options = ["--to", "gguf", "--pad-to", "300"]
+    assert main(["convert", str(folder), str(tmp_path / "x.gguf"), *options]) == 0
+    assert bc.load(tmp_path / "x.gguf").n_vocab == 300
+    assert main(["convert", str(folder), str(tmp_path / "g"), "--to", "gpt2", "--pad-to", "9"]) == 2
+    assert "--pad-to is an option of the format gguf" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def last_token(content: bytes) -> dict[str, tuple[bytes, ...]]:
         ),
         (
             {"prefix_space": True},
-            dict.fromkeys(("gguf", "gpt2", "tiktoken"), "a space in front"),
+            dict.fromkeys(("gguf", "tiktoken"), "a space in front"),
         ),
         (
             {"added_tokens": (AddedToken("<|endoftext|>", 289, lstrip=True),)},

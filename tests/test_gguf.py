@@ -204,3 +204,21 @@ def test_vectors_of_llama_cpp(name: str, tmp_path: Path) -> None:
     if name in ("gpt-2", "phi-3", "llama-spm", "starcoder"):
         bc.converters.write(tok.spec, tmp_path / "b", format="gguf")
         assert bc.load(tmp_path / "b").spec == tok.spec
+
+
+def test_as_many_ids_as_a_model_has_rows(tmp_path: Path) -> None:
+    tok = samples.trained(300, pattern="qwen2")
+    tok.save(tmp_path / "tok")
+    lost = bc.convert(tmp_path / "tok", tmp_path / "x.gguf", to="gguf", pad_to=320)
+    assert lost == []
+    padded = bc.load(tmp_path / "x.gguf")
+    assert padded.spec.vocab_size == 320
+    assert padded.spec.token_count == 300
+    assert padded.encode("[PAD319] the cat") == tok.encode("[PAD319] the cat")
+    values = container.metadata(tmp_path / "x.gguf", lambda _: True)
+    assert values[GGML + "tokens"][300:] == [f"[PAD{id}]" for id in range(300, 320)]
+    assert set(values[GGML + "token_type"][300:]) == {pieces.UNUSED}
+    bc.convert(tmp_path / "tok", tmp_path / "y.gguf", to="gguf")
+    assert bc.load(tmp_path / "y.gguf").spec.vocab_size == 300
+    with pytest.raises(ValueError, match="pad_to is 200, but the tokenizer has 300 ids"):
+        bc.convert(tmp_path / "tok", tmp_path / "z.gguf", to="gguf", pad_to=200)

@@ -1,11 +1,13 @@
 """GPT-2's vocab.json and merges.txt."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tokenizers
+import transformers
 
 import bpe_compat as bc
 
@@ -52,6 +54,7 @@ def test_headers_and_line_ends_of_merges(
         (b"a z\n", "line 1: 'z' is not in vocab.json"),
         (b"b a\n", "line 1: 'ba' is not in vocab.json"),
         (b"a \xff\n", "byte 2 is not UTF-8"),
+        (b"#version: 0.2\ra b\rab c\r", r"line 1: '#version: 0.2\\ra b"),
     ],
 )
 def test_bad_merges_are_named_by_line(merges: bytes, message: str, tmp_path: Path) -> None:
@@ -117,3 +120,25 @@ def test_special_tokens_of_any_text_in_transformers(tmp_path: Path) -> None:
     ids = tok.encode(text, allowed_special="all")
     assert theirs(text)["input_ids"] == ids
     assert theirs.decode(ids, clean_up_tokenization_spaces=False) == text
+
+
+def test_openais_names_of_the_files(tmp_path: Path) -> None:
+    tok = bc.train(["the cat and the hat"], 270, special_tokens=())
+    tok.save(tmp_path / "a", format="gpt2")
+    (tmp_path / "b").mkdir()
+    for old, new in (("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")):
+        (tmp_path / "b" / new).write_bytes((tmp_path / "a" / old).read_bytes())
+    assert bc.converters.detect(tmp_path / "b") == "gpt2"
+    assert bc.load(tmp_path / "b").spec == tok.spec
+
+
+def test_a_space_in_front_is_in_the_config(tmp_path: Path) -> None:
+    """As GPT2Tokenizer of transformers has it."""
+    tok = bc.train(["the cat and the hat"], 270, special_tokens=())
+    spec = replace(tok.spec, prefix_space=True)
+    bc.converters.write(spec, tmp_path / "a", format="huggingface")
+    assert bc.convert(tmp_path / "a", tmp_path / "b", to="gpt2") == []
+    assert bc.load(tmp_path / "b").spec == spec
+    auto = transformers.AutoTokenizer.from_pretrained(tmp_path / "b")
+    assert auto("the cat")["input_ids"] == bc.Tokenizer(spec).encode("the cat")
+    assert auto("the cat")["input_ids"] != tok.encode("the cat")

@@ -86,7 +86,8 @@ def path(spec: TokenizerSpec) -> str:
 
 def test_inspect_says_which_path_is_used() -> None:
     spec = trained(300).spec
-    assert path(spec) == "native"
+    assert path(spec) == "native, scanner gpt2"
+    assert path(dataclasses.replace(spec, splits=())) == "native, no split"
     generic = dataclasses.replace(spec, splits=(Split(r"\w+"),))
     assert path(generic) == "native, split by a generic matcher"
     nullable = dataclasses.replace(spec, splits=(Split(r"\w*"),))

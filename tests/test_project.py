@@ -46,7 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokenizer": LIBRARY
     | {"converters", "decoding", "engine", "offsets", "specials", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
-    "verify": {"errors", "spec", "progress", "ranks", "converters", "tokenizer"},
+    "libraries": set(),
+    "verify": {"errors", "libraries", "spec", "progress", "ranks", "converters", "tokenizer"},
+    "registry": {"converters", "errors", "tokenizer"},
     "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
     "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline", "spec"}
     | {"texts", "threads", "tokenizer", "training"},
@@ -55,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "converters",
         "errors",
         "patterns",
+        "registry",
         "summary",
         "tokenizer",
         "training",

@@ -115,12 +115,10 @@ def test_decoding_what_has_no_unknown_token(variant: str) -> None:
 def test_tokenizer_json_gives_the_same_ids(variant: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     tok, reference = pair(variant)
-    if variant == "user":
-        with pytest.raises(LossyConversionError, match="lets ordinary text become it"):
-            tok.save(tmp_path / "hf")
-    bc.converters.write(tok.spec, tmp_path / "hf", format="huggingface", allow_loss=True)
+    tok.save(tmp_path / "hf")
     hf = tokenizers.Tokenizer.from_file(str(tmp_path / "hf" / "tokenizer.json"))
-    for text in [*LINES, "  the  cat ", "[AB] [A]", "\u3000"]:
+    hf.encode_special_tokens = True
+    for text in [*LINES, "  the  cat ", "[AB] [A]", "\u3000", "[A]<s>[A]</s>[AB]<unk>x|y<0x41>[A]"]:
         assert hf.encode(text, add_special_tokens=False).ids == reference.encode(text)
     if variant == "user":
         return
@@ -323,3 +321,51 @@ def test_protobuf_numbers_come_back() -> None:
         assert fields.number(7, 5) == value
     assert protobuf.Fields(protobuf.floats(2, -1.5), "x").float(2) == -1.5
     assert scores.unmade({"a": 0, "aa": 1}, []) == ["aa"]
+
+
+def test_a_special_token_that_cannot_be_kept_from_being_a_piece(tmp_path: Path) -> None:
+    """Wherever "<a>" is cut, a piece goes across; tokenizer.json would make it of text."""
+    listed = [
+        ("<unk>", 2),
+        ("<a>", 3),
+        ("<a", 1),
+        ("a>", 1),
+        ("▁", 1),
+        ("<", 1),
+        ("a", 1),
+        (">", 1),
+    ]
+    vocab = [*listed, ("[x]", 4)]
+    model_ = pieces.Pieces(
+        [string for string, _ in vocab],
+        [-float(id) for id in range(len(vocab))],
+        [type for _, type in vocab],
+    )
+    normalizers = pieces.normalizers_of(prefix=False, tidy=False)
+    spec = pieces.spec_of(model_, "x", byte_fallback=False, normalizers=normalizers)
+    with pytest.raises(LossyConversionError, match=r"'<a>' .* lets ordinary text become it"):
+        bc.converters.write(spec, tmp_path / "hf", format="huggingface")
+    bc.converters.write(spec, tmp_path / "m", format="sentencepiece")
+    assert bc.load(tmp_path / "m").spec == spec
+    reference = theirs((tmp_path / "m").read_bytes())
+    for text in ("[x]<a>[x]", "<unk>", "a<a>"):
+        assert bc.Tokenizer(spec).encode_ordinary(text) == reference.encode(text)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("version", ["240323.model.v3", "241114.model.v7"])
+def test_pieces_of_users_in_a_tokenizer_json(version: str, tmp_path: Path) -> None:
+    """Control tokens and names of bytes stay text, also where they are all that is left of it."""
+    tokenizers = pytest.importorskip("tokenizers")
+    path = shared_data.unpacked(f"tokenizers/mistral/mistral_instruct_tokenizer_{version}")
+    tok, reference = bc.load(path), theirs(path.read_bytes())
+    assert bc.convert(path, tmp_path / "hf", to="huggingface") == []
+    live = tokenizers.Tokenizer.from_file(str(tmp_path / "hf" / "tokenizer.json"))
+    live.encode_special_tokens = True
+    names = [token.content for token in tok.spec.added_tokens]
+    texts = [f"[REFERENCE_DOC_1]{n}[REFERENCE_DOC_2] {n}[REFERENCE_DOC_2]<0x41>" for n in names]
+    texts += ["[REFERENCE_DOC_1]".join(names), *shared_data.documents("code", 20_000)]
+    expected = reference.encode(texts)
+    assert [tok.encode_ordinary(text) for text in texts] == expected
+    assert [e.ids for e in live.encode_batch(texts, add_special_tokens=False)] == expected
+    assert [bc.load(tmp_path / "hf").encode_ordinary(text) for text in texts[:9]] == expected[:9]

@@ -150,3 +150,12 @@ def test_a_chat_template_is_carried_along(tmp_path: Path) -> None:
     bc.load(folder).save(tmp_path / "again")
     written = (tmp_path / "again" / "chat_template.jinja").read_text(encoding="utf-8")
     assert written == "{{ messages }} 中"
+
+
+def test_a_space_in_front_on_which_the_files_disagree(tmp_path: Path) -> None:
+    tok = bc.train(["the cat"], 257, special_tokens=())
+    tok.save(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "add_prefix_space": True}))
+    with pytest.warns(UserWarning, match="add_prefix_space is True in tokenizer_config.json and"):
+        assert bc.load(tmp_path).spec == tok.spec

@@ -229,3 +229,14 @@ def test_pre_tokenizers_on_every_code_point(pre: dict[str, Any]) -> None:
         expected = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(text)]
         assert [piece.decode() for piece in tok.pieces(text)] == expected
         assert [piece for piece, _ in again.pre_tokenizer.pre_tokenize_str(text)] == expected
+
+
+@pytest.mark.parametrize("kind", ["Whitespace", "WhitespaceSplit"])
+def test_named_splits_come_back_by_name(kind: str, tmp_path: Path) -> None:
+    tree = {"pre_tokenizer": {"type": kind}, "model": {"vocab": {"a": 0, "b": 1}, "merges": []}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tree))
+    tok = bc.load(tmp_path)
+    tok.save(tmp_path / "b")
+    written = json.loads((tmp_path / "b" / "tokenizer.json").read_text())
+    assert written["pre_tokenizer"] == tree["pre_tokenizer"]
+    assert bc.load(tmp_path / "b").spec == tok.spec

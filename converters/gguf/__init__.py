@@ -8,11 +8,12 @@ tensors.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError, UnsupportedError
-from ...spec import TokenizerSpec
-from ..base import Format, write_files
+from ...spec import TokenizerSpec, TokenKind
+from ..base import Format, id_limit, write_files
 from . import bytes_, characters
 from .container import MAGIC, metadata, written
 from .fields import Fields
@@ -58,10 +59,29 @@ def losses(spec: TokenizerSpec) -> list[str]:
     return bytes_.losses(spec) if spec.byte_level else characters.losses(spec)
 
 
-def write(spec: TokenizerSpec, path: Path) -> list[Path]:
-    """Writes a file with the tokenizer alone."""
+def write(spec: TokenizerSpec, path: Path, *, pad_to: int | None = None) -> list[Path]:
+    """Writes a file with the tokenizer alone.
+
+    `pad_to` is how many ids there shall be, for a model whose embedding has more rows than the
+    tokenizer ids: llama.cpp wants as many. Those behind the last are `[PAD<id>]`, unused.
+    """
+    if pad_to is not None:
+        spec = _padded(spec, pad_to)
     values = bytes_.values(spec) if spec.byte_level else characters.values(spec)
     return write_files({path: written(values)})
+
+
+def _padded(spec: TokenizerSpec, count: int) -> TokenizerSpec:
+    missing = count - spec.vocab_size
+    if missing < 0 or count > id_limit(spec.vocab_size):
+        raise ValueError(f"pad_to is {count}, but the tokenizer has {spec.vocab_size} ids")
+    if not spec.byte_level and missing:
+        raise UnsupportedError("SentencePiece's pieces in GGUF have no ids that nobody owns")
+    return replace(
+        spec,
+        tokens=(*spec.tokens, *[b""] * missing),
+        kinds=(*spec.kinds, *[TokenKind.UNUSED] * missing),
+    )
 
 
 FORMAT = Format("gguf", "the tokenizer in a GGUF file of llama.cpp", detect, read, losses, write)

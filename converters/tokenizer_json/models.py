@@ -9,6 +9,7 @@ from ...bytelevel import CHARACTERS, from_characters
 from ...errors import UnsupportedError
 from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
+from .. import pieces
 from ..json_tree import Node
 from ..vocabulary import (
     Pair,
@@ -172,7 +173,11 @@ def losses(spec: TokenizerSpec) -> list[str]:
         )
     found = spelling_losses(spec) + losses_of_merges(spec)
     inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
-    exposed = [id for id in sorted(inside) if spec.kinds[id] is TokenKind.CONTROL]
+    apart = (TokenKind.CONTROL, TokenKind.UNKNOWN)
+    exposed = [id for id in sorted(inside) if spec.kinds[id] in apart]
+    if exposed and merges_of(spec).ignore_merges:
+        safe = pieces.guarded(spec)
+        exposed = [id for id in exposed if spec.tokens[id].decode("utf-8", "replace") not in safe]
     if exposed and merges_of(spec).ignore_merges:
         found.append(
             f"the special token {spec.tokens[exposed[0]]!r} with the id {exposed[0]}: behind a gap "

@@ -18,6 +18,10 @@ _BEHAVIORS: dict[str, Behavior] = {
     "MergedWithNext": "merged_with_next",
     "Contiguous": "contiguous",
 }
+_NAMED = {
+    "Whitespace": Split(r"\w+|[^\w\s]+", "removed", invert=True),
+    "WhitespaceSplit": Split(r"\s", "removed"),
+}
 _BEHAVIOR_NAMES = {behavior: name for name, behavior in _BEHAVIORS.items()}
 
 
@@ -75,12 +79,9 @@ def _splits(node: Node, kind: str) -> tuple[Split, ...]:
         case "Punctuation":
             node.only("type", "behavior")
             return (Split(PUNCTUATION, _behavior(node, "Isolated")),)
-        case "Whitespace":
+        case "Whitespace" | "WhitespaceSplit":
             node.only("type")
-            return (Split(r"\w+|[^\w\s]+", "removed", invert=True),)
-        case "WhitespaceSplit":
-            node.only("type")
-            return (Split(r"\s", "removed"),)
+            return (_NAMED[kind],)
         case "BertPreTokenizer":
             node.only("type")
             return (Split(r"\s", "removed"), Split(PUNCTUATION, "isolated"))
@@ -152,6 +153,9 @@ def _own_splits(spec: TokenizerSpec) -> list[Split]:
 
 
 def _write_split(split: Split) -> dict[str, Any]:
+    for name, step in _NAMED.items():
+        if step == replace(split, mapped=False):
+            return {"type": name}
     known = named(split.pattern)
     return {
         "type": "Split",
