@@ -12,16 +12,19 @@ from pkgutil import extend_path
 __path__ = extend_path(__path__, __name__)
 
 from . import converters, errors
+from .comparing import Comparison, compare
 from .spec import TokenizerSpec
 from .tokenizer import TokenArrays, Tokenizer, load
 from .training import PieceCounts, count, train
 from .verify import convert
 
 __all__ = [
+    "Comparison",
     "PieceCounts",
     "TokenArrays",
     "Tokenizer",
     "TokenizerSpec",
+    "compare",
     "convert",
     "converters",
     "count",

@@ -110,6 +110,11 @@ class Encoder:
     def find(self, token: bytes) -> int | None:
         """The id of a normal token."""
 
+    def last_merges(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """
+        Rows (left, right, merged, priority): the last merge of each token that its own bytes become, by id.
+        """
+
     def token(self, id: int) -> bytes: ...
 
     def decode(self, ids: object) -> bytes: ...

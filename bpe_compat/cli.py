@@ -1,6 +1,7 @@
 """The command `bpe-compat`.
 
-Results go to stdout, progress and errors to stderr; the exit code is 2 for bad input.
+Results go to stdout, progress and errors to stderr; the exit code is 2 for bad input. That of
+`compare` is 0 for equal, 1 for different and 3 for undecided.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from . import __version__, converters, registry
+from .comparing import compare
 from .errors import BPECompatError, FormatError
 from .patterns import PATTERNS
 from .summary import summary
@@ -25,10 +27,11 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments (those of the process if None)."""
     options = _parse(arguments)
+    code: int | None = None
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            options.run(options)
+            code = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough; keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
+    return code or 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -74,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_inspect(commands.add_parser("inspect", help="what there is to know about a tokenizer"))
     _add_register(commands.add_parser("register", help="a name for tiktoken.get_encoding"))
+    _add_compare(commands.add_parser("compare", help="whether two tokenizers give the same ids"))
     return parser
 
 
@@ -160,6 +164,10 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="source_format", choices=converters.FORMATS)
+    _add_for_ranks(parser)
+
+
+def _add_for_ranks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pattern", help="for rank files: a name, a regex")
     parser.add_argument(
         "--special", action="append", metavar="TOKEN=ID", help="for rank files: a special token"
@@ -320,3 +328,21 @@ def _register(options: argparse.Namespace) -> None:
         )
     else:
         raise ValueError("give NAME and PATH, or --list, or --remove NAME")
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    for name in ("a", "b"):
+        parser.add_argument(name, type=Path, help="a file or folder of any readable format")
+    _add_for_ranks(parser)
+    parser.set_defaults(run=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    given = {"pattern": options.pattern, "special_tokens": _special_tokens(options)}
+    a, b = (
+        load(path, **(given if converters.detect(path) == "tiktoken" else {}))
+        for path in (options.a, options.b)
+    )
+    found = compare(a, b)
+    print(found)
+    return {"equal": 0, "different": 1, "undecided": 3}[found.verdict]

@@ -15,7 +15,7 @@ import bpe_compat
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bpe_compat"
 FOLDERS = {"converters": ROOT / "converters"} | {
-    name: PACKAGE / name for name in ("dialects", "hf", "training")
+    name: PACKAGE / name for name in ("comparing", "dialects", "hf", "training")
 }
 MODULES = sorted(p.stem for p in PACKAGE.glob("*.py") if not p.stem.startswith("__"))
 
@@ -47,13 +47,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"converters", "decoding", "engine", "offsets", "specials", "tiktoken_methods"},
     "training": LIBRARY | {"pipeline", "tokenizer"},
     "libraries": set(),
-    "verify": {"errors", "libraries", "spec", "progress", "ranks", "converters", "tokenizer"},
     "registry": {"converters", "errors", "tokenizer"},
+    "comparing": {"_core", "dialects", "engine", "patterns", "plan", "ranks", "spec", "tokenizer"},
+    "verify": {"comparing", "errors", "libraries", "spec", "progress", "ranks"}
+    | {"converters", "tokenizer"},
     "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
     "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline", "spec"}
     | {"texts", "threads", "tokenizer", "training"},
     "cli": {
         "__version__",
+        "comparing",
         "converters",
         "errors",
         "patterns",
@@ -175,9 +178,13 @@ CONVERTERS = [
     for path in sorted((ROOT / "converters").rglob("*.py"))
 ]
 
+COMPARING = [f"comparing.{path.stem}" for path in sorted(FOLDERS["comparing"].glob("[a-z]*.py"))]
+
 
 @pytest.mark.filterwarnings("ignore:the text has only")
-@pytest.mark.parametrize("name", ["bpe_compat", *(f"bpe_compat.{m}" for m in MODULES), *CONVERTERS])
+@pytest.mark.parametrize(
+    "name", ["bpe_compat", *(f"bpe_compat.{m}" for m in [*MODULES, *COMPARING]), *CONVERTERS]
+)
 def test_examples_in_docstrings(name: str) -> None:
     flags = doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0

@@ -39,6 +39,7 @@ __all__ = [
     "literal",
     "matcher",
     "matches_everywhere",
+    "parse",
     "to_oniguruma",
     "with_text_between",
 ]

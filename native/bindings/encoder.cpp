@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "../encode/ranks.h"
 #include "bound_encoder.h"
 
 namespace bpe::bindings {
@@ -250,6 +251,19 @@ void bind_encoder(nb::module_& m) {
         .def("find",
              [](const BoundEncoder& e, const nb::bytes& bytes) { return e.model().find(bytes_of(bytes)); },
              "token"_a, "The id of a normal token.")
+        .def("last_merges",
+             [](const BoundEncoder& e) {
+                 PythonWatch watch{nb::none()};
+                 std::vector<Id> values;
+                 {
+                     const nb::gil_scoped_release released;
+                     for (const LastMerge& m : last_merges(e.model(), watch))
+                         values.insert(values.end(), {m.left, m.right, m.merged, m.priority});
+                 }
+                 return to_matrix(std::move(values), 4);
+             },
+             "Rows (left, right, merged, priority): the last merge of each token that its own bytes "
+             "become, by id.")
         .def("token", [](const BoundEncoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
              "id"_a, nb::sig("def token(self, id: int) -> bytes"))
         .def("decode", [](const BoundEncoder& e, nb::handle ids) { return decode(e, ids); }, "ids"_a);

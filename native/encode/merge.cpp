@@ -23,11 +23,11 @@ void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
     slots_[slot] = {pair, merged, priority};
 }
 
-void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit) {
+void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit, size_t keep) {
     pairs_.clear();
     for (size_t i = 0; i + 1 < symbols.size(); ++i)
         pairs_.push_back(table_.merge_of(symbols[i].id, symbols[i + 1].id));
-    while (!pairs_.empty()) {
+    while (symbols.size() > keep) {
         const auto best = std::min_element(pairs_.begin(), pairs_.end());
         if (MergeTable::priority_of(*best) >= limit) return;
         const size_t i = best - pairs_.begin();
@@ -54,7 +54,7 @@ void Merger::offer(const std::vector<Symbol>& symbols, uint32_t at) {
 
 // Symbols stay where they are, in a doubly linked list; the heap holds candidates, and one whose
 // priority is no longer that of its place is stale.
-void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
+void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit, size_t keep) {
     const auto size = static_cast<uint32_t>(symbols.size());
     links_.resize(size);
     heap_.clear();
@@ -67,13 +67,15 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit) {
         if (links_[i].priority != kNever) heap_.push_back({links_[i].priority, i});
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
-    for (size_t step = 1; !heap_.empty() && heap_.front().priority < limit; ++step) {
+    size_t left = size;
+    for (size_t step = 1; left > keep && !heap_.empty() && heap_.front().priority < limit; ++step) {
         if (beat_ && step % 4096 == 0) (*beat_)(0);
         const Candidate top = heap_.front();
         std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
         heap_.pop_back();
         Link& link = links_[top.at];
         if (link.priority != top.priority) continue;
+        --left;
         const uint32_t gone = link.next;
         symbols[top.at].id = link.merged;
         symbols[top.at].end = symbols[gone].end;

@@ -84,15 +84,17 @@ struct Symbol {
     uint32_t start, end;
 };
 
-// Merges the symbols of one piece while a pair has a priority below the limit: always the pair of
-// lowest priority, the leftmost among equals. Keeps its memory from piece to piece; one per thread.
+// Merges the symbols of one piece while a pair has a priority below the limit and more symbols than
+// `keep` are left: always the pair of lowest priority, the leftmost among equals. Keeps its memory
+// from piece to piece; one per thread.
 class Merger {
 public:
     // Long merges call `beat`, if there is one, with no work.
     explicit Merger(const MergeTable& table, Beat* beat = nullptr) : table_(table), beat_(beat) {}
 
-    void merge(std::vector<Symbol>& symbols, Priority limit = kNever) {
-        symbols.size() <= kShort ? merge_short(symbols, limit) : merge_long(symbols, limit);
+    void merge(std::vector<Symbol>& symbols, Priority limit = kNever, size_t keep = 1) {
+        symbols.size() <= kShort ? merge_short(symbols, limit, keep)
+                                 : merge_long(symbols, limit, keep);
     }
 
 private:
@@ -112,8 +114,9 @@ private:
         }
     };
 
-    void merge_short(std::vector<Symbol>& symbols, Priority limit);  // O(symbols x merges)
-    void merge_long(std::vector<Symbol>& symbols, Priority limit);   // O(symbols x log symbols)
+    // O(symbols x merges) and O(symbols x log symbols)
+    void merge_short(std::vector<Symbol>& symbols, Priority limit, size_t keep);
+    void merge_long(std::vector<Symbol>& symbols, Priority limit, size_t keep);
     void offer(const std::vector<Symbol>& symbols, uint32_t at);
 
     const MergeTable& table_;

@@ -37,4 +37,22 @@ std::vector<Merge> all_pairs(const Model& model) {
     return merges;
 }
 
+std::vector<LastMerge> last_merges(const Model& model, Watch& watch) {
+    std::vector<LastMerge> merges;
+    Merger merger(model.table());
+    std::vector<Symbol> symbols;
+    for (Id id = 0; id < model.size(); ++id) {
+        watch.tick(id, model.size());
+        if (!model.normal(id)) continue;
+        model.start(model.token(id), symbols);
+        if (symbols.size() < 2) continue;
+        merger.merge(symbols, kNever, 2);
+        if (symbols.size() != 2) continue;
+        const auto merge = model.table().merge_of(symbols[0].id, symbols[1].id);
+        if (MergeTable::merged_of(merge) == id)
+            merges.push_back({symbols[0].id, symbols[1].id, id, MergeTable::priority_of(merge)});
+    }
+    return merges;
+}
+
 }  // namespace bpe

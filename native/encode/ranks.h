@@ -1,4 +1,4 @@
-// From tiktoken's ranks to merges: which pair of tokens makes each token.
+// Which pair of tokens makes each token: from tiktoken's ranks to merges, and what merges come to.
 #pragma once
 
 #include <vector>
@@ -19,5 +19,15 @@ std::vector<Merge> canonical_merges(const Model& model, std::vector<Id>& odd, Wa
 
 // Every two normal tokens whose concatenation is one, by (that token, left, right).
 std::vector<Merge> all_pairs(const Model& model);
+
+struct LastMerge {
+    Id left, right, merged;
+    Priority priority;
+};
+
+// The last merge of each normal token that its own bytes become under the merges of any model without
+// prefix and suffix, in the order of ids. No other pair ever merges: while the ends of two neighbours
+// stay where they are, everything between happens as it would to these bytes alone.
+std::vector<LastMerge> last_merges(const Model& model, Watch& watch);
 
 }  // namespace bpe
