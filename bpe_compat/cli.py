@@ -200,15 +200,16 @@ def _add_encode(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=["uint16", "uint32"], help="of --out")
     parser.add_argument("--threads", type=int)
     parser.epilog = (
-        "Without --out, ids go to stdout as numbers, a line for each text. With it, all ids go there "
-        "as little-endian numbers (uint16 if they fit); OUT.offsets.npy says where each file begins."
+        "Without --out, ids go to stdout as numbers, a line for each text. With it, they go there "
+        "as little-endian numbers (uint16 if they fit); OUT.offsets.npy says where files begin."
     )
     parser.set_defaults(run=_encode)
 
 
 def _encode(options: argparse.Namespace) -> None:
     if options.out is not None:
-        return _encode_files(options)
+        _encode_files(options)
+        return
     if options.separator is not None or options.dtype is not None:
         raise ValueError("--separator and --dtype are of --out")
     tokenizer = _load(options)

@@ -16,9 +16,11 @@ from .progress import Progress
 
 __all__ = ["encode", "id_type"]
 
-# Documents are encoded together up to this size: memory follows it and the longest document.
-_GROUP_BYTES = 64 << 20
+# Documents are encoded together up to this size: memory follows it and the longest document, and
+# is used again from group to group.
+_GROUP_BYTES = 16 << 20
 _GROUP_FILES = 4096
+_BLOCK_IDS = 1 << 20  # that are converted and written at a time
 _MAPPED = 1 << 20  # bytes from which on mapping a file costs less than reading it
 
 _ROWS = "read its texts and pass them to encode_arrays, or its column to encode_arrow"
@@ -95,13 +97,11 @@ def _encode_all(
         ids, ends = encode_batch(texts, bar.report)
         bar.finish(sum(map(len, texts)))
         del texts  # gives the mapped files back
-        ids = ids.astype(end.dtype, copy=False)
-        if len(end):
-            for start, stop in pairwise(ends.tolist()):
-                write(ids[start:stop])
-                write(end)
-        else:
-            write(ids)
+        pieces = pairwise(ends.tolist()) if len(end) else [(0, len(ids))]
+        for start, stop in pieces:
+            for at in range(start, stop, _BLOCK_IDS):
+                write(ids[at : min(at + _BLOCK_IDS, stop)].astype(end.dtype))
+            write(end)
         lengths.append(np.diff(ends) + len(end))
     return np.cumsum(np.concatenate(lengths), dtype=np.int64)
 

@@ -6,6 +6,7 @@ namespace bpe {
 namespace {
 
 constexpr size_t kBlock = 16;
+constexpr size_t kCounted = 240;  // bytes whose number fits a byte
 
 // Whether the next bytes, so many that a vector holds them, are ASCII.
 bool is_ascii_block(const uint8_t* p) {
@@ -15,33 +16,43 @@ bool is_ascii_block(const uint8_t* p) {
     return ((low | high) & 0x8080808080808080) == 0;
 }
 
-// The code point of a valid character of several bytes; moves behind it.
-uint32_t next_code_point(const uint8_t*& p) {
-    const uint32_t a = p[0];
-    if (a < 0xE0) {
-        p += 2;
-        return (a & 0x1F) << 6 | (p[-1] & 0x3Fu);
+// `character_at` for a character of several bytes with at least 4 bytes of text left.
+Character long_character_at(const uint8_t* p) {
+    uint32_t word;
+    std::memcpy(&word, p, 4);
+    const uint32_t second = word >> 8 & 0x3F, third = word >> 16 & 0x3F, fourth = word >> 24 & 0x3F;
+    if ((word & 0xC0E0) == 0x80C0) {
+        const uint32_t c = (word & 0x1F) << 6 | second;
+        return {c, c < 0x80 ? 1u : 2u};
     }
-    if (a < 0xF0) {
-        p += 3;
-        return (a & 0x0F) << 12 | (p[-2] & 0x3Fu) << 6 | (p[-1] & 0x3Fu);
+    if ((word & 0xC0C0F0) == 0x8080E0) {
+        const uint32_t c = (word & 0x0F) << 12 | second << 6 | third;
+        return {c, c < 0x800 || (c >= 0xD800 && c < 0xE000) ? 1u : 3u};
     }
-    p += 4;
-    return (a & 0x07) << 18 | (p[-3] & 0x3Fu) << 12 | (p[-2] & 0x3Fu) << 6 | (p[-1] & 0x3Fu);
+    if ((word & 0xC0C0C0F8) != 0x808080F0) return {kInvalid, 1};
+    const uint32_t c = (word & 0x07) << 18 | second << 12 | third << 6 | fourth;
+    return {c, c < 0x10000 || c > 0x10FFFF ? 1u : 4u};
 }
 
+// Each character stored has a byte that is no continuation, and those are what the shape counts.
 template <class Unit>
-void widen_to(Bytes text, Unit* out) {
+bool widen_to(Bytes text, Unit* out) {
     const uint8_t* p = text.data();
     const uint8_t* const end = p + text.size();
-    while (p < end) {
+    for (;;) {
         while (end - p >= static_cast<ptrdiff_t>(kBlock) && is_ascii_block(p)) {
             for (size_t i = 0; i < kBlock; ++i) out[i] = p[i];
             p += kBlock;
             out += kBlock;
         }
         while (p < end && *p < 0x80) *out++ = *p++;
-        while (p < end && *p >= 0x80) *out++ = static_cast<Unit>(next_code_point(p));
+        if (p == end) return true;
+        while (p < end && *p >= 0x80) {
+            const Character c = end - p < 4 ? character_at({p, end}, 0) : long_character_at(p);
+            if (c.length == 1) return false;
+            *out++ = static_cast<Unit>(c.code_point);
+            p += c.length;
+        }
     }
 }
 
@@ -53,25 +64,24 @@ uint32_t most_of(uint8_t greatest_lead) {
 
 }  // namespace
 
+// All bytes inside a character are less than the lead of any character of several bytes.
 TextShape shape_of(Bytes text) {
-    size_t at = 0, tails = 0;
-    uint8_t greatest_lead = 0;
-    while (at < text.size()) {
-        if (text[at] < 0x80) {
-            at += ascii_length(text.subspan(at));
-            continue;
+    size_t characters = ascii_length(text);
+    const Bytes rest = text.subspan(characters);
+    uint8_t greatest = 0;
+    for (size_t at = 0; at < rest.size(); at += kCounted) {
+        uint8_t leads = 0;  // a byte, so that a vector holds many
+        for (const uint8_t byte : rest.subspan(at, std::min(kCounted, rest.size() - at))) {
+            leads += (byte & 0xC0) != 0x80;
+            greatest = std::max(greatest, byte);
         }
-        const Character c = character_at(text, at);
-        if (c.length == 1) return {false, 0, 0};
-        greatest_lead = std::max(greatest_lead, text[at]);
-        tails += c.length - 1;
-        at += c.length;
+        characters += leads;
     }
-    return {true, text.size() - tails, most_of(greatest_lead)};
+    return {characters, most_of(greatest)};
 }
 
-void widen(Bytes text, uint8_t* out) { widen_to(text, out); }
-void widen(Bytes text, uint16_t* out) { widen_to(text, out); }
-void widen(Bytes text, uint32_t* out) { widen_to(text, out); }
+bool widen(Bytes text, uint8_t* out) { return widen_to(text, out); }
+bool widen(Bytes text, uint16_t* out) { return widen_to(text, out); }
+bool widen(Bytes text, uint32_t* out) { return widen_to(text, out); }
 
 }  // namespace bpe

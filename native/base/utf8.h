@@ -5,18 +5,18 @@
 
 namespace bpe {
 
-// What must be known of a text before its characters can be stored.
+// The room that a text needs if it is UTF-8. `most` is the least of 0x7F, 0xFF, 0xFFFF and 0x10FFFF
+// that no character exceeds.
 struct TextShape {
-    bool valid;         // is UTF-8; nothing else is known if it is not
     size_t characters;
-    uint32_t most;      // 0x7F, 0xFF, 0xFFFF or 0x10FFFF: no character is greater
+    uint32_t most;
 };
 
 TextShape shape_of(Bytes text);
 
-// Stores the code points of a valid text, none of which is greater than a unit holds.
-void widen(Bytes text, uint8_t* out);
-void widen(Bytes text, uint16_t* out);
-void widen(Bytes text, uint32_t* out);
+// Stores the code points of a text in the room that its shape asks for; false if it is no UTF-8.
+bool widen(Bytes text, uint8_t* out);
+bool widen(Bytes text, uint16_t* out);
+bool widen(Bytes text, uint32_t* out);
 
 }  // namespace bpe

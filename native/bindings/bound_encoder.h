@@ -7,7 +7,7 @@
 
 namespace bpe::bindings {
 
-// An encoder with the Python ints of its ids, and its decoder. Both need the GIL.
+// An encoder with the Python ints of its ids, and its decoder. All of this needs the GIL.
 struct BoundEncoder : Encoder {
     using Encoder::Encoder;
 
@@ -17,10 +17,22 @@ struct BoundEncoder : Encoder {
         return *decoder_;
     }
 
+    // Memory for a text, which is used again if it is given back and not large: fresh memory takes
+    // longer to get than to fill.
+    ByteBuffer take_buffer() const {
+        ByteBuffer buffer(std::move(buffer_));
+        buffer.resize(0);
+        return buffer;
+    }
+    void give_back(ByteBuffer&& buffer) const {
+        if (!buffer.is_mapped()) buffer_ = std::move(buffer);
+    }
+
     mutable Ints ints;
 
 private:
     mutable std::unique_ptr<const Decoder> decoder_;
+    mutable ByteBuffer buffer_;
 };
 
 // Adds the methods that decode.

@@ -9,26 +9,31 @@ namespace {
 
 // A str or bytes whose content comes later, from a text of this shape; no `errors` stand for bytes.
 PyObject* unfilled(Bytes text, const TextShape& shape, const char* errors) {
-    const auto size = static_cast<Py_ssize_t>(text.size());
-    if (!errors) return PyBytes_FromStringAndSize(nullptr, size);
-    if (shape.valid) return PyUnicode_New(static_cast<Py_ssize_t>(shape.characters), shape.most);
-    return PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(text.data()), size, errors);
+    if (!errors) return PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(text.size()));
+    return PyUnicode_New(static_cast<Py_ssize_t>(shape.characters), shape.most);
 }
 
-// Needs no GIL: nobody else knows of the object.
-void fill(PyObject* object, Bytes text, const TextShape& shape, const char* errors) {
-    if (text.empty() || (errors && !shape.valid)) return;
+// Needs no GIL: nobody else knows of the object. False if the text is no UTF-8, and should be.
+bool fill(PyObject* object, Bytes text, const TextShape& shape, const char* errors) {
+    if (text.empty()) return true;
+    if (errors && shape.characters == 0) return false;
     const size_t unit = errors ? PyUnicode_KIND(object) : 1;
     void* const out = errors ? PyUnicode_DATA(object) : PyBytes_AS_STRING(object);
+    // Fresh memory takes longer to get than to fill.
     huge::ask(out, unit * (errors ? shape.characters : text.size()));
-    if (!errors || shape.most == 0x7F)
+    if (!errors || shape.most == 0x7F) {
         std::memcpy(out, text.data(), text.size());
-    else if (unit == 1)
-        widen(text, static_cast<uint8_t*>(out));
-    else if (unit == 2)
-        widen(text, static_cast<uint16_t*>(out));
-    else
-        widen(text, static_cast<uint32_t*>(out));
+        return true;
+    }
+    if (unit == 1) return widen(text, static_cast<uint8_t*>(out));
+    if (unit == 2) return widen(text, static_cast<uint16_t*>(out));
+    return widen(text, static_cast<uint32_t*>(out));
+}
+
+// What Python makes of a text that is no UTF-8; null with an error if `errors` says so.
+PyObject* repaired(Bytes text, const char* errors) {
+    return PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(text.data()),
+                                static_cast<Py_ssize_t>(text.size()), errors);
 }
 
 // Does `job()`, without the GIL if it takes longer than giving the GIL away and back.
@@ -45,7 +50,7 @@ nb::object decode(const BoundEncoder& encoder, nb::handle ids, const char* error
     const LentInts lent(ids);
     if (!lent.ints()) listed.add(ids);
     const IntSpan all = lent.ints().value_or(listed.ids());
-    ByteBuffer buffer;
+    ByteBuffer buffer = encoder.take_buffer();
     TextShape shape{};
     unlocked(all.size, [&] {
         all.visit([&](auto numbers) { decoder.decode(numbers, buffer); });
@@ -55,7 +60,11 @@ nb::object decode(const BoundEncoder& encoder, nb::handle ids, const char* error
     const Bytes text = buffer.bytes(0, buffer.size());
     nb::object made = nb::steal(unfilled(text, shape, errors));
     if (!made.ptr()) throw nb::python_error();
-    unlocked(all.size, [&] { fill(made.ptr(), text, shape, errors); });
+    bool is_filled = false;
+    unlocked(all.size, [&] { is_filled = fill(made.ptr(), text, shape, errors); });
+    if (!is_filled) made = nb::steal(repaired(text, errors));
+    if (!made.ptr()) throw nb::python_error();
+    encoder.give_back(std::move(buffer));
     return made;
 }
 
@@ -84,6 +93,7 @@ private:
         size_t begin = 0;  // number of its first text
         Decoder::Texts texts;
         std::vector<TextShape> shapes;
+        std::vector<size_t> refused;  // that are no UTF-8
 
         Bytes text(size_t i) const { return texts.bytes.bytes(i ? texts.ends[i - 1] : 0, texts.ends[i]); }
     };
@@ -100,10 +110,13 @@ private:
         });
         for (size_t number = 0; number < jobs; ++number) add_objects(jobs_[number], list);
         for_each_job(jobs, [&](size_t number) {
-            const Job& job = jobs_[number];
-            for (size_t i = 0; i < job.shapes.size(); ++i)
-                fill(PyList_GET_ITEM(list.ptr(), job.begin + i), job.text(i), job.shapes[i], errors_);
+            Job& job = jobs_[number];
+            for (size_t i = 0; i < job.shapes.size(); ++i) {
+                PyObject* const object = PyList_GET_ITEM(list.ptr(), job.begin + i);
+                if (!fill(object, job.text(i), job.shapes[i], errors_)) job.refused.push_back(i);
+            }
         });
+        for (size_t number = 0; number < jobs; ++number) repair(jobs_[number], list);
     }
 
     template <class Work>
@@ -122,6 +135,7 @@ private:
         job.texts.bytes.resize(0);
         job.texts.ends.clear();
         job.shapes.clear();
+        job.refused.clear();
         ids_.visit([&](auto ids) {
             decoder_.decode(ids, offsets_.subspan(begin, end - begin + 1), job.texts);
         });
@@ -134,6 +148,14 @@ private:
             PyObject* const object = unfilled(job.text(i), job.shapes[i], errors_);
             if (!object) throw nb::python_error();
             PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(job.begin + i), object);
+        }
+    }
+
+    void repair(const Job& job, nb::list& list) const {
+        for (const size_t i : job.refused) {
+            PyObject* const text = repaired(job.text(i), errors_);
+            if (!text) throw nb::python_error();
+            PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(job.begin + i), text);
         }
     }
 

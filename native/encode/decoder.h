@@ -15,6 +15,10 @@ class ByteBuffer {
 public:
     ByteBuffer() = default;
     ByteBuffer(ByteBuffer&& other) noexcept { swap(other); }
+    ByteBuffer& operator=(ByteBuffer&& other) noexcept {
+        swap(other);
+        return *this;
+    }
     ~ByteBuffer() {
         if (is_mapped())
             huge::unmap(data_, capacity_);
@@ -24,6 +28,7 @@ public:
 
     size_t size() const { return size_; }
     void resize(size_t size) { size_ = size; }
+    bool is_mapped() const { return huge::kAvailable && capacity_ >= huge::kPage; }
     Bytes bytes(size_t begin, size_t end) const { return {data_ + begin, end - begin}; }
 
     // Room for so many bytes more, and where they go; `resize` says how far it was filled.
@@ -34,8 +39,6 @@ public:
     size_t written_to(const uint8_t* end) const { return static_cast<size_t>(end - data_); }
 
 private:
-    bool is_mapped() const { return huge::kAvailable && capacity_ >= huge::kPage; }
-
     void grow(size_t least) {
         ByteBuffer larger;
         larger.capacity_ = std::max(least, 2 * capacity_);
