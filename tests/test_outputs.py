@@ -2,7 +2,6 @@
 
 import array
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,6 @@ TEXT = "the cat sat on the mat — 中文字 😀 café, naïve\r\n    indented_
 SPECIALS = {"<|endoftext|>": 300, "<x>": 310}
 
 
-@cache
 def by_bytes() -> bc.Tokenizer:
     """Ids with gaps, and one token that is too long to be copied in one go."""
     long = b"a token of many bytes"
@@ -28,7 +26,6 @@ def by_bytes() -> bc.Tokenizer:
     return bc.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens=SPECIALS)
 
 
-@cache
 def by_normalizer() -> bc.Tokenizer:
     """Two native steps: a normal form, then the split."""
     spec = bc.train([TEXT], 290, special_tokens=("<s>",)).spec
@@ -175,10 +172,13 @@ def test_decoders_that_are_not_bytes_take_arrays_too() -> None:
 # Counting
 
 
-@pytest.mark.parametrize("make", [by_bytes, by_normalizer])
+@pytest.fixture(scope="module", params=[by_bytes, by_normalizer])
+def tok(request: pytest.FixtureRequest) -> bc.Tokenizer:
+    return request.param()  # type: ignore[no-any-return]
+
+
 @given(batch=texts, threads=st.integers(1, 3))
-def test_counts(make: Any, batch: list[str], threads: int) -> None:
-    tok = make()
+def test_counts(tok: bc.Tokenizer, batch: list[str], threads: int) -> None:
     batch = [text.replace("the", "<x>").replace("cat", "<s>") for text in batch]
     for specials in ("text", "encode"):
         arrays = tok.encode_arrays(batch, specials=specials)
