@@ -94,6 +94,9 @@ class Encoder:
     def encode_batch(self, texts: object, enabled: bytes, threads: int, progress: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Ids of all texts, and m + 1 offsets of the texts in them."""
 
+    def count_batch(self, texts: object, enabled: bytes, threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The number of ids of each text."""
+
     def encode_lists(self, texts: object, enabled: bytes, threads: int) -> list[list[int]]: ...
 
     def encode_pieces(self, pieces: Sequence[bytes]) -> list[int]:
@@ -118,6 +121,17 @@ class Encoder:
     def token(self, id: int) -> bytes: ...
 
     def decode(self, ids: object) -> bytes: ...
+
+    def decode_text(self, ids: object, errors: str) -> str: ...
+
+    def decode_batch(self, batch: object, threads: int) -> list[bytes]: ...
+
+    def decode_text_batch(self, batch: object, threads: int, errors: str) -> list[str]: ...
+
+    def decode_arrays(self, ids: object, offsets: NDArray[numpy.int64], threads: int, errors: str) -> list[str]:
+        """
+        The texts whose ids lie one after the other in an array, at m + 1 offsets.
+        """
 
 def id_lists(encoder: Encoder, ids: numpy.typing.NDArray[numpy.uint32], offsets: numpy.typing.NDArray[numpy.int64], front: Sequence[int], back: Sequence[int], most: int, left: bool) -> list[list[int]]:
     """

@@ -203,11 +203,23 @@ def _add_encode(parser: argparse.ArgumentParser) -> None:
         "--specials", choices=["text", "encode"], default="text",
         help="special tokens in the text stay text (default), or become their ids",
     )  # fmt: skip
+    parser.add_argument("--out", type=Path, help="a flat file of ids, for np.memmap")
+    parser.add_argument("--separator", metavar="TOKEN", help="behind each file's ids in --out")
+    parser.add_argument("--dtype", choices=["uint16", "uint32"], help="of --out")
     parser.add_argument("--threads", type=int)
+    parser.epilog = (
+        "Without --out, ids go to stdout as numbers, a line for each text. With it, they go there "
+        "as little-endian numbers (uint16 if they fit); OUT.offsets.npy says where files begin."
+    )
     parser.set_defaults(run=_encode)
 
 
 def _encode(options: argparse.Namespace) -> None:
+    if options.out is not None:
+        _encode_files(options)
+        return
+    if options.separator is not None or options.dtype is not None:
+        raise ValueError("--separator and --dtype are of --out")
     tokenizer = _load(options)
     texts = _inputs(options.files)
     if options.lines:
@@ -217,6 +229,20 @@ def _encode(options: argparse.Namespace) -> None:
     )
     for start, end in pairwise(offsets.tolist()):
         sys.stdout.write(" ".join(map(str, ids[start:end].tolist())) + "\n")
+
+
+def _encode_files(options: argparse.Namespace) -> None:
+    if not options.files or options.lines:
+        raise ValueError("--out takes files, each of them one text: no stdin and no --lines")
+    ids, offsets = _load(options).encode_files(
+        options.files,
+        separator=options.separator,
+        dtype=options.dtype,
+        out=options.out,
+        specials=options.specials,
+        threads=options.threads,
+    )
+    print(f"{options.out}: {len(ids)} ids of {len(offsets) - 1} files, {ids.dtype}")
 
 
 def _inputs(files: list[Path]) -> list[bytes]:

@@ -48,10 +48,15 @@ class Engine(Protocol):
         `progress(done, total)` is told of bytes now and then.
         """
 
+    def count_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int
+    ) -> npt.NDArray[np.int64]:
+        """The number of ids of each text."""
+
     def encode_column(
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        """The same for m texts that lie in one buffer, at m + 1 offsets."""
+        """The ids and offsets of m texts that lie in one buffer, at m + 1 offsets."""
 
     def locate(self, text: str, enabled: bytes) -> Located:
         """The ids of a text, the characters that each covers, and its piece."""
@@ -108,6 +113,7 @@ class NativeEngine:
         self.encode_lists = self.core.encode_lists
         self.encode_batch = self.core.encode_batch
         self.encode_column = self.core.encode_column
+        self.count_batch = self.core.count_batch
 
     def locate(self, text: str, enabled: bytes) -> Located:
         ids, offsets, words, places = self.core.locate(text, enabled)
@@ -169,6 +175,16 @@ class PreparedEngine:
         whole[~of_tokens] = ids
         return whole, starts[item_ends]
 
+    def count_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int
+    ) -> npt.NDArray[np.int64]:
+        segments, items, item_ends = self.preparation.prepare(self.core, texts, enabled, threads)
+        lengths = np.ones(len(items), np.int64)
+        lengths[items < 0] = self.core.count_batch(segments, self.none_enabled, threads)
+        ends = np.zeros(len(items) + 1, np.int64)
+        np.cumsum(lengths, out=ends[1:])
+        return np.diff(ends[item_ends])
+
     def encode_column(
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
     ) -> tuple[Ids, npt.NDArray[np.int64]]:
@@ -228,6 +244,11 @@ class PythonEngine:
         offsets = np.zeros(len(lists) + 1, np.int64)
         np.cumsum([len(ids) for ids in lists], out=offsets[1:])
         return np.array([id for ids in lists for id in ids], np.uint32), offsets
+
+    def count_batch(
+        self, texts: Sequence[Text], enabled: bytes, threads: int
+    ) -> npt.NDArray[np.int64]:
+        return np.array([len(self.encode(text, enabled)) for text in texts], np.int64)
 
     def encode_column(
         self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int

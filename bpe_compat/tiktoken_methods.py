@@ -13,7 +13,10 @@ from .specials import AllowedSpecial, DisallowedSpecial, Specials
 from .texts import all_valid, valid
 from .threads import thread_count
 
-__all__ = ["TiktokenMethods"]
+__all__ = ["TiktokenMethods", "TokenIds"]
+
+TokenIds = Sequence[int] | npt.NDArray[Any]
+"""Ids to decode: any sequence of ints, or an array of integers, which is read as it is."""
 
 
 class TiktokenMethods:
@@ -161,7 +164,7 @@ class TiktokenMethods:
 
     # Decoding
 
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+    def decode_bytes(self, tokens: TokenIds) -> bytes:
         """The bytes of some ids; raises `KeyError` naming an id that is no token.
 
         >>> from bpe_compat import Tokenizer
@@ -170,10 +173,10 @@ class TiktokenMethods:
         b'aaa<x>'
         """
         if self.spec.decoder:
-            return decoding.decode(self.spec, tokens).encode()
-        return self.engine.core.decode(_listed(tokens))
+            return decoding.decode(self.spec, _listed(tokens)).encode()
+        return self.engine.core.decode(tokens)
 
-    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+    def decode(self, tokens: TokenIds, errors: str = "replace") -> str:
         """The text of some ids; `errors` says what becomes of bytes that are not UTF-8.
 
         Raises `KeyError` naming an id that is no token.
@@ -184,24 +187,36 @@ class TiktokenMethods:
         'aaa<x>'
         """
         if self.spec.decoder:
-            return decoding.decode(self.spec, tokens)
-        return self.engine.core.decode(_listed(tokens)).decode("utf-8", errors)
+            return decoding.decode(self.spec, _listed(tokens))
+        return self.engine.core.decode_text(tokens, errors)
 
     def decode_batch(
         self,
-        batch: Sequence[Sequence[int]],
+        batch: Sequence[TokenIds],
         *,
         errors: str = "replace",
         num_threads: int | None = None,
     ) -> list[str]:
-        """`decode` for many lists; `num_threads` is accepted as in tiktoken and not needed."""
-        return [self.decode(tokens, errors) for tokens in batch]
+        """`decode` for many lists, in parallel.
+
+        >>> from bpe_compat import Tokenizer
+        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={"<x>": 2})
+        >>> tok.decode_batch([[1, 0], [], [2]])
+        ['aaa', '', '<x>']
+        """
+        threads = thread_count(num_threads)
+        if self.spec.decoder:
+            return [self.decode(tokens, errors) for tokens in batch]
+        return self.engine.core.decode_text_batch(batch, threads, errors)
 
     def decode_bytes_batch(
-        self, batch: Sequence[Sequence[int]], *, num_threads: int | None = None
+        self, batch: Sequence[TokenIds], *, num_threads: int | None = None
     ) -> list[bytes]:
-        """`decode_bytes` for many lists."""
-        return [self.decode_bytes(tokens) for tokens in batch]
+        """`decode_bytes` for many lists, in parallel."""
+        threads = thread_count(num_threads)
+        if self.spec.decoder:
+            return [self.decode_bytes(tokens) for tokens in batch]
+        return self.engine.core.decode_batch(batch, threads)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one id; raises `KeyError` if it is no token.
@@ -213,7 +228,7 @@ class TiktokenMethods:
         """
         return self.engine.core.token(token)
 
-    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+    def decode_tokens_bytes(self, tokens: TokenIds) -> list[bytes]:
         """The bytes of each id.
 
         Raises `KeyError` naming an id that is no token.
@@ -225,7 +240,7 @@ class TiktokenMethods:
         """
         return [self.engine.core.token(token) for token in _listed(tokens)]
 
-    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+    def decode_with_offsets(self, tokens: TokenIds) -> tuple[str, list[int]]:
         """The text of some ids and where each starts in it, in characters.
 
         A token that starts inside a character gets the index of that character. Raises
@@ -295,5 +310,5 @@ class TiktokenMethods:
         return unstable.encode_bytes(self.engine, self.spec, text, self._specials.as_text)
 
 
-def _listed(tokens: Sequence[int]) -> Any:
+def _listed(tokens: TokenIds) -> Any:
     return tokens.tolist() if isinstance(tokens, np.ndarray) else tokens

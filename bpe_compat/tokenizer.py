@@ -2,20 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _core, converters, decoding
+from .bulk_methods import BulkMethods, TokenArrays
 from .engine import Engine, make_engine
 from .offsets import Offsets, to_byte_offsets
-from .progress import Progress
 from .spec import TokenizerSpec
 from .specials import Specials
 from .texts import valid
-from .threads import thread_count
-from .tiktoken_methods import TiktokenMethods
 
 if TYPE_CHECKING:
     import sentencepiece
@@ -25,18 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["TokenArrays", "Tokenizer", "load"]
 
 
-class TokenArrays(NamedTuple):
-    """Ids of m texts in one array; `ids[offsets[i]:offsets[i + 1]]` are those of text i."""
-
-    ids: npt.NDArray[np.uint32]
-    offsets: npt.NDArray[np.int64]
-
-
-class Tokenizer(TiktokenMethods):
+class Tokenizer(BulkMethods):
     """Encodes and decodes as a `TokenizerSpec` says; immutable, picklable, safe to share.
 
-    It has the methods of tiktoken's `Encoding`, in `TiktokenMethods`, and more. Added tokens that
-    are not special always match.
+    It has the methods of tiktoken's `Encoding`, in `TiktokenMethods`, those for much text, in
+    `BulkMethods`, and more. Added tokens that are not special always match.
 
     >>> import bpe_compat as bc
     >>> tok = bc.train(["low lower lowest low"], 262, special_tokens=(), tie_break="ids")
@@ -108,33 +96,6 @@ class Tokenizer(TiktokenMethods):
 
     # Encoding
 
-    def encode_arrays(
-        self,
-        texts: Sequence[str | bytes],
-        *,
-        specials: Literal["text", "encode"] = "text",
-        threads: int | None = None,
-        progress: bool | None = False,
-    ) -> TokenArrays:
-        """The ids of many texts as flat arrays, without a Python list.
-
-        `specials` says whether special tokens in the texts are text or become their ids. Returns
-        uint32 ids of length n and int64 offsets of length m + 1. Texts may be bytes, also if they
-        are not UTF-8. The template is not added. `progress` shows a bar on stderr; None means on a
-        terminal only.
-
-        >>> tok = Tokenizer.from_ranks({b"a": 0, b"b": 1}, pattern=None, special_tokens={})
-        >>> tok.encode_arrays(["ab", "", "a"]).offsets.tolist()
-        [0, 2, 2, 3]
-        """
-        if isinstance(texts, str | bytes):
-            raise TypeError("texts must be a sequence of texts, not one text")
-        enabled = self._specials.mode(specials)
-        used = thread_count(threads)
-        total = sum(len(text) for text in texts if isinstance(text, str | bytes))
-        with Progress(progress, "encoding", total, "B") as bar:
-            return TokenArrays(*self.engine.encode_batch(texts, enabled, used, bar.report))
-
     def encode_with_offsets(
         self,
         text: str,
@@ -160,15 +121,6 @@ class Tokenizer(TiktokenMethods):
         if unit == "bytes":
             return located.ids, to_byte_offsets(text, located.offsets)
         raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')
-
-    def count(self, text: str, *, specials: Literal["text", "encode"] = "text") -> int:
-        """How many ids a text has.
-
-        >>> tok = Tokenizer.from_ranks({b"a": 0, b"aa": 1}, pattern=None, special_tokens={})
-        >>> tok.count("aaa")
-        2
-        """
-        return len(self.engine.encode_array(valid(text), self._specials.mode(specials)))
 
     def truncate(self, text: str, n: int, *, specials: Literal["text", "encode"] = "text") -> str:
         """The beginning of a text that its first n tokens cover, cut back to a whole character.

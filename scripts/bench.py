@@ -1,8 +1,9 @@
 """Speed beside the peers that are installed: equality first, then ratios.
 
-    python scripts/bench.py                          training and encoding, made-up stories
+    python scripts/bench.py                          all but the page, made-up stories
     python scripts/bench.py train --corpus FILE      training, on a text of your own
     python scripts/bench.py encode --corpus FILE     encoding
+    python scripts/bench.py decode --corpus FILE     decoding
     python scripts/bench.py page --corpus FILE       docs/training.md and its plot
 
 Each figure is the median of several rounds in turn. Absolute figures mean little on a busy machine,
@@ -13,6 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 # One thread for every peer: they read these once, when their pools of threads are made.
@@ -42,6 +44,27 @@ def bench_encoding(texts: list[str], tok: bc.Tokenizer, name: str, rounds: int) 
     report(f"encoding with {name}", size, medians(calls, rounds))
 
 
+def bench_decoding(texts: list[str], tok: bc.Tokenizer, name: str, rounds: int) -> None:
+    tt, hf = tok.to_tiktoken(), tok.to_tokenizers()
+    arrays = tok.encode_arrays(texts)
+    ids = arrays.ids.tolist()
+    lists = [ids[a:b] for a, b in pairwise(arrays.offsets.tolist())]
+    for batch in (tok.decode_arrays(arrays), tok.decode_batch(lists), hf.decode_batch(lists)):
+        same(name, batch, texts)
+    same(name, [tok.decode(ids), tok.decode(arrays.ids), tt.decode(ids)], ["".join(texts)] * 3)
+    calls: Calls = {
+        "bpe_compat": lambda: tok.decode(ids),
+        "bpe_compat, an array": lambda: tok.decode(arrays.ids),
+        "bpe_compat, texts": lambda: tok.decode_batch(lists, num_threads=1),
+        "bpe_compat, texts of arrays": lambda: tok.decode_arrays(arrays, threads=1),
+        "tiktoken": lambda: tt.decode(ids),
+        "tiktoken, texts": lambda: tt.decode_batch(lists, num_threads=1),
+        "tokenizers, texts": lambda: hf.decode_batch(lists),
+    }
+    size = sum(len(text.encode()) for text in texts)
+    report(f"decoding with {name}", size, medians(calls, rounds))
+
+
 def main() -> None:
     if sys.argv[1:2] == ["child"]:
         trainer, pattern, path, vocab_size, threads = sys.argv[2:]
@@ -50,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    what = ["all", "train", "encode", "page"]
+    what = ["all", "train", "encode", "decode", "page"]
     parser.add_argument("what", nargs="?", default="all", choices=what)
     parser.add_argument("--corpus", type=Path, nargs="+")
     parser.add_argument("--pattern", nargs="+", default=["gpt2", "cl100k"], choices=PATTERNS)
@@ -68,7 +91,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
         bench_training.page(path, ROOT / "docs" / "training.md", options.rounds)
         return
     for pattern in options.pattern:
-        if options.what != "encode":
+        if options.what in ("all", "train"):
             bench_training.compare(
                 path, pattern, options.vocab_size, options.threads, options.rounds
             )
@@ -76,7 +99,10 @@ def run(path: Path, options: argparse.Namespace) -> None:
             text = path.read_text(encoding="utf-8", errors="replace")
             texts = [text[i : i + 4000] for i in range(0, len(text), 4000)]
             tok = bc.train(texts, options.vocab_size, pattern=pattern, special_tokens=())
-            bench_encoding(texts, tok, pattern, options.rounds)
+            if options.what != "decode":
+                bench_encoding(texts, tok, pattern, options.rounds)
+            if options.what != "encode":
+                bench_decoding(texts, tok, pattern, options.rounds)
 
 
 if __name__ == "__main__":

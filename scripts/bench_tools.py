@@ -33,9 +33,10 @@ def report(title: str, size: int, seconds: dict[str, float]) -> None:
     """Prints megabytes a second, and what each peer takes of our time."""
     print(title)
     ours = seconds["bpe_compat"]
+    width = max(map(len, seconds))
     for name, value in seconds.items():
         ratio = "" if name == "bpe_compat" else f"   x{value / ours:.1f} of bpe_compat's time"
-        print(f"  {name:<12} {size / 1e6 / value:8.1f} MB/s {value:8.3f} s{ratio}")
+        print(f"  {name:<{width}} {size / 1e6 / value:8.1f} MB/s {value:8.3f} s{ratio}")
 
 
 def same(title: str, ours: Any, theirs: Any) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bpe_compat as bc
@@ -72,6 +73,27 @@ def test_train_from_stdin_and_other_sources(
     assert main(["train", str(corpus), *common, "--extend", str(folder)]) == 0
     assert bc.load(out).spec == bc.train(corpus, 280, extend=bc.load(folder)).spec
     assert main(["train", str(corpus), "-", *common]) == 2
+
+
+def test_encode_to_a_flat_file(
+    folder: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "ids.bin"
+    end = "<|endoftext|>"
+    command = ["encode", str(folder), str(corpus), str(corpus), "--out", str(out)]
+    assert main([*command, "--separator", end, "--dtype", "uint32"]) == 0
+    ids = np.fromfile(out, "<u4").tolist()
+    assert capsys.readouterr().out == f"{out}: {len(ids)} ids of 2 files, uint32\n"
+    tok = bc.load(folder)
+    assert ids == [*tok.encode(TEXT * 3), tok.eot_token] * 2
+    assert main(command) == 0
+    assert np.fromfile(out, "<u2").tolist() == tok.encode(TEXT * 3) * 2
+    assert np.load(f"{out}.offsets.npy").tolist() == [0, len(ids) // 2 - 1, len(ids) - 2]
+    for wrong in ([*command, "--lines"], ["encode", str(folder), "--out", str(out)]):
+        assert main(wrong) == 2
+        assert "--out takes files" in capsys.readouterr().err
+    assert main(["encode", str(folder), str(corpus), "--separator", end]) == 2
+    assert "--separator and --dtype are of --out" in capsys.readouterr().err
 
 
 def test_encode_and_decode(

@@ -164,7 +164,7 @@ def test_m01_m03_fingerprints(cases: dict[str, Any]) -> None:
 def test_m06_batches_that_are_too_large(cases: dict[str, Any], monkeypatch: Any) -> None:
     pa = pytest.importorskip("pyarrow")
     assert "bounded batches" in cases["M06"]["expected"]["rule"]
-    from bpe_compat.hf import arrow
+    from bpe_compat import arrow
 
     monkeypatch.setattr(arrow, "MOST_IDS", 3)
     mapper = plugin().map_arrow()

@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spec": {"errors"},
     "dialects": {"_core", "errors"},
     "patterns": {"dialects", "errors", "spec"},
+    "arrow": {"errors"},
     "ranks": {"_core", "spec"},
     "charsmap": {"errors"},
     "converters": BASE | {"charsmap", "ranks"},
@@ -43,17 +44,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},
     "tiktoken_methods": LIBRARY | {"engine", "specials", "decoding", "unstable"},
+    "encoded_files": {"errors", "progress"},
+    "bulk_methods": LIBRARY | {"arrow", "encoded_files", "tiktoken_methods"},
     "tokenizer": LIBRARY
-    | {"converters", "decoding", "engine", "offsets", "specials", "tiktoken_methods"},
-    "training": LIBRARY | {"pipeline", "tokenizer"},
+    | {"bulk_methods", "converters", "decoding", "engine", "offsets", "specials"},
+    "training": LIBRARY | {"arrow", "pipeline", "tokenizer"},
     "libraries": set(),
     "registry": {"converters", "errors", "tokenizer"},
     "comparing": {"_core", "dialects", "engine", "patterns", "plan", "ranks", "spec", "tokenizer"},
     "verify": {"comparing", "errors", "libraries", "spec", "progress", "ranks"}
     | {"converters", "tokenizer"},
     "summary": {"converters", "errors", "patterns", "plan", "ranks", "spec"},
-    "hf": {"_core", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline", "spec"}
-    | {"texts", "threads", "tokenizer", "training"},
+    "hf": {"_core", "arrow", "bytelevel", "converters", "decoding", "errors", "offsets", "pipeline"}
+    | {"spec", "texts", "threads", "tokenizer", "training"},
     "cli": {
         "__version__",
         "comparing",

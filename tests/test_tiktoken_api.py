@@ -232,7 +232,7 @@ def test_ids_of_a_wrong_type() -> None:
         tok.decode(["a"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="sequence of int"):
         tok.decode(5)  # type: ignore[arg-type]
-    assert tok.decode(np.array([104, 105])) == "hi"  # type: ignore[arg-type]
+    assert tok.decode(np.array([104, 105])) == "hi"
     numbers: Any = [np.int64(104), np.uint8(105)]
     assert tok.decode(numbers) == "hi"
     assert tok.decode((104, 105)) == "hi"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrow import lists, one_array, texts_of
 from ..errors import UnsupportedError
 from .assembly import Assembly
-from .vocabulary import MOST_IDS, Vocabulary
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,9 +46,8 @@ class ArrowMapper:
         """The table of ids for a table of texts."""
         import pyarrow as pa
 
-        column = _one_array(table.column(self.column))
-        data, offsets = _buffers(column)
-        ids, ends = self.vocabulary.column(data, offsets)
+        column = one_array(table.column(self.column))
+        ids, ends = self.vocabulary.column(*texts_of(column))
         if self.block_size is not None:
             blocks = packed_blocks(ids, ends, self.block_size, self.separator)
             ids, ends = blocks.reshape(-1), np.arange(len(blocks) + 1) * self.block_size
@@ -55,14 +55,9 @@ class ArrowMapper:
         else:
             ids, ends = self._finished(ids, ends)
             nulls = column.is_null() if column.null_count else None
-        if len(ids) > MOST_IDS:
-            raise ValueError(f"{len(ids)} ids are too many for one batch; use a smaller batch_size")
-        starts = pa.array(ends.astype(np.int32))
-        lists = pa.ListArray.from_arrays(starts, pa.array(ids.view(np.int32)), mask=nulls)
-        columns = {"input_ids": lists}
+        columns = {"input_ids": lists(ids.view(np.int32), ends, nulls)}
         if self.attention_mask:
-            mask = pa.array(np.ones(len(ids), np.int8))
-            columns["attention_mask"] = pa.ListArray.from_arrays(starts, mask, mask=nulls)
+            columns["attention_mask"] = lists(np.ones(len(ids), np.int8), ends, nulls)
         return pa.table(columns)
 
     def _finished(self, ids: Ids, ends: Offsets) -> tuple[Ids, Offsets]:
@@ -102,7 +97,7 @@ def blocks_of(
 ) -> Ids:
     """The same for a column of Arrow or any texts that are not encoded yet."""
     if hasattr(texts, "null_count"):
-        ids, ends = vocabulary.column(*_buffers(_one_array(texts)))
+        ids, ends = vocabulary.column(*texts_of(one_array(texts)))
     else:
         ids, ends = vocabulary.tokenizer.encode_arrays(list(texts), specials="encode")
     return packed_blocks(ids, ends, size, separator)
@@ -134,32 +129,3 @@ def _cut(ids: Ids, ends: Offsets, room: int, *, left: bool) -> tuple[Ids, Offset
     begins = ends[1:] - kept if left else ends[:-1]
     places = np.arange(finished[-1]) + np.repeat(begins - finished[:-1], kept)
     return ids[places], finished
-
-
-def _one_array(column: Any) -> Any:
-    """A column in one piece."""
-    import pyarrow as pa
-
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-
-
-def _buffers(column: Any) -> tuple[Any, Offsets]:
-    """The bytes of a column of texts and their offsets; without a copy, unless some are null."""
-    import pyarrow as pa
-
-    if pa.types.is_null(column.type) or pa.types.is_dictionary(column.type):
-        column = column.cast(pa.string())
-    kinds = {pa.string(): np.int32, pa.binary(): np.int32}
-    kinds |= {pa.large_string(): np.int64, pa.large_binary(): np.int64}
-    if column.type not in kinds:
-        raise TypeError(f"the column must hold texts, not {column.type}")
-    if column.null_count:  # what lies at the place of a null is anything
-        column = column.fill_null("")
-    _, offsets, data = column.buffers()
-    if offsets is None or not len(column):
-        return b"", np.zeros(len(column) + 1, np.int64)
-    view = np.frombuffer(offsets, kinds[column.type])
-    ends = view[column.offset : column.offset + len(column) + 1].astype(np.int64)
-    return b"" if data is None else data, ends

@@ -41,12 +41,19 @@ inline void* map(size_t bytes) {
 inline void unmap(void* begin, size_t bytes) { munmap(begin, bytes); }
 // The system may take the pages until they are written again.
 inline void lend(void* begin, size_t bytes) { madvise(begin, bytes, MADV_FREE); }
+// Asks for huge pages for what lies in other memory, before it is written for the first time.
+inline void ask(void* begin, size_t bytes) {
+    const size_t before = rounded(reinterpret_cast<uintptr_t>(begin)) - reinterpret_cast<uintptr_t>(begin);
+    if (bytes < before + kPage) return;
+    madvise(static_cast<char*>(begin) + before, (bytes - before) / kPage * kPage, MADV_HUGEPAGE);
+}
 #else
 inline constexpr bool kAvailable = false;
 
 inline void* map(size_t) { throw std::bad_alloc(); }
 inline void unmap(void*, size_t) {}
 inline void lend(void*, size_t) {}
+inline void ask(void*, size_t) {}
 #endif
 
 }  // namespace huge

@@ -1,48 +1,16 @@
-// `Encoder`: text to ids and back.
+// `Encoder`: text to ids.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "../encode/counting.h"
 #include "../encode/ranks.h"
 #include "bound_encoder.h"
 
 namespace bpe::bindings {
 namespace {
-
-// An id given as a Python int; one that fits no int64 is no token's.
-int64_t id_of(nb::handle id, size_t position) {
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(id.ptr(), &overflow);
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    if (overflow) throw BadId(nb::str(id).c_str(), position);
-    return value;
-}
-
-std::vector<int64_t> ids_of(nb::handle ids) {
-    if (!PySequence_Check(ids.ptr())) throw nb::type_error("ids must be a sequence of int");
-    // A tuple: the `__index__` of an item may change a list under our hands.
-    const nb::object copy = nb::steal(PySequence_Tuple(ids.ptr()));
-    if (!copy.ptr()) throw nb::python_error();
-    std::vector<int64_t> result(static_cast<size_t>(PyTuple_GET_SIZE(copy.ptr())));
-    for (size_t i = 0; i < result.size(); ++i)
-        result[i] = id_of(PyTuple_GET_ITEM(copy.ptr(), static_cast<Py_ssize_t>(i)), i);
-    return result;
-}
-
-nb::bytes decode(const Encoder& encoder, nb::handle ids) {
-    const std::vector<int64_t> numbers = ids_of(ids);
-    std::vector<uint8_t> text;
-    {
-        const nb::gil_scoped_release released;
-        for (size_t i = 0; i < numbers.size(); ++i) {
-            const Bytes token = encoder.token(numbers[i], i);
-            text.insert(text.end(), token.begin(), token.end());
-        }
-    }
-    return to_bytes(text);
-}
 
 // Added tokens come as tuples: content, id, lstrip, rstrip, single_word, normalized.
 using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
@@ -173,7 +141,8 @@ std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb:
 }  // namespace
 
 void bind_encoder(nb::module_& m) {
-    nb::class_<BoundEncoder>(m, "Encoder")
+    nb::class_<BoundEncoder> bound(m, "Encoder");
+    bound
         .def("__init__", make_encoder, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
              "scanner"_a, "added"_a, "byte_level"_a, "by_ranks"_a, "ignore_merges"_a,
              "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a,
@@ -204,6 +173,18 @@ void bind_encoder(nb::module_& m) {
                  return arrays_of(encode_batch(e, texts, enabled, threads, progress));
              }, "texts"_a, "enabled"_a, "threads"_a, "progress"_a = nb::none(),
              "Ids of all texts, and m + 1 offsets of the texts in them.")
+        .def("count_batch",
+             [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
+                 const Texts bytes(texts);
+                 PythonWatch watch{nb::none()};
+                 const Bytes mask = bytes_of(enabled);
+                 std::vector<int64_t> counts;
+                 {
+                     const nb::gil_scoped_release released;
+                     counts = count_batch(e, bytes.views(), mask, threads, watch);
+                 }
+                 return to_array(std::move(counts));
+             }, "texts"_a, "enabled"_a, "threads"_a, "The number of ids of each text.")
         .def("encode_lists",
              [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
                  const Encoder::Batch batch = encode_batch(e, texts, enabled, threads, nb::none());
@@ -263,10 +244,8 @@ void bind_encoder(nb::module_& m) {
                  return to_matrix(std::move(values), 4);
              },
              "Rows (left, right, merged, priority): the last merge of each token that its own bytes "
-             "become, by id.")
-        .def("token", [](const BoundEncoder& e, nb::handle id) { return to_bytes(e.token(id_of(id, 0))); },
-             "id"_a, nb::sig("def token(self, id: int) -> bytes"))
-        .def("decode", [](const BoundEncoder& e, nb::handle ids) { return decode(e, ids); }, "ids"_a);
+             "become, by id.");
+    bind_decoding(bound);
 }
 
 }  // namespace bpe::bindings

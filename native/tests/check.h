@@ -57,5 +57,6 @@ void scanners();
 void added_tokens();
 void merging();
 void training();
+void outputs();
 
 }  // namespace bpe::tests

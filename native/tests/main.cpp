@@ -7,5 +7,6 @@ int main() {
     bpe::tests::added_tokens();
     bpe::tests::merging();
     bpe::tests::training();
+    bpe::tests::outputs();
     std::puts("native tests passed");
 }

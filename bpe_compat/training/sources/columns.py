@@ -1,12 +1,12 @@
 """Text columns of Arrow tables and of datasets: buffers as they are, no Python strings."""
 
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ... import _core
+from ...arrow import buffers, plain
 from ...errors import FormatError
 from .reading import Batch, Column, Reading
 
@@ -61,22 +61,14 @@ def read_arrow(data: Any, reading: Reading, name: str, row: int = 0) -> Iterator
 
 
 def _column(array: Any, reading: Reading, name: str, row: int) -> Batch:
-    pa = importlib.import_module("pyarrow")
     if array.null_count:
         place = row + array.is_null().to_pylist().index(True)
         raise FormatError(f"{name}: row {place} of {reading.text_column!r} is null, not a text")
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
-    if not wide and not pa.types.is_string(kind) and not pa.types.is_binary(kind):
-        if not pa.types.is_string_view(kind) and not pa.types.is_binary_view(kind):
-            raise FormatError(f"{name}: {reading.text_column!r} holds {kind}, not text")
-        kind, wide = pa.large_binary(), True
-    if kind != array.type:
-        array = array.cast(kind)
-    _, offsets, data = array.buffers()
-    numbers = np.frombuffer(offsets, np.int64 if wide else np.int32)
-    used = numbers[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    column = Column(memoryview(data) if data is not None else b"", used)
+    texts = plain(array)
+    if texts is None:
+        raise FormatError(f"{name}: {reading.text_column!r} holds {array.type}, not text")
+    data, used = buffers(texts)
+    column = Column(data, used)
     begin, end = int(used[0]), int(used[-1])
     if reading.errors == "bytes":
         return column
