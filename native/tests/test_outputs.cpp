@@ -104,7 +104,7 @@ void characters(std::mt19937& random) {
 void outputs() {
     std::mt19937 random(5);
     characters(random);
-    const Encoder encoder(model_of_lengths(random), {}, scanner("gpt2").scan);
+    const Encoder encoder(model_of_lengths(random), {}, scanner("gpt2"));
     const Decoder decoder(encoder);
     decoding<uint8_t>(encoder, decoder, random);
     decoding<int8_t>(encoder, decoder, random);
