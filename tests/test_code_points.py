@@ -80,7 +80,7 @@ def check(name: str, text: str, ends: Sequence[int], versions: list[str]) -> Non
         if ours != list(ends):
             at = next(i for i, (a, b) in enumerate(zip_longest(ours, ends)) if a != b)
             begin = ours[at - 1] if at else 0
-            pytest.fail(f"{version}: another piece begins {data[begin : begin + 20].decode()!a}")
+            pytest.fail(f"{version}: another piece begins {data[begin : begin + 20]!r}")
 
 
 @pytest.mark.parametrize("name", NAMES)
