@@ -52,10 +52,11 @@ Start start_of(const Encoder& encoder) {
     }
     start.prefix = model.options().prefix;
     struct Scratch {
+        explicit Scratch(const Encoder& encoder) : worker(encoder) {}
         Encoder::Worker worker;
         IdBuffer made;
     };
-    const auto scratch = std::make_shared<Scratch>(Encoder::Worker(encoder), IdBuffer());
+    const auto scratch = std::make_shared<Scratch>(encoder);
     start.spell = [&encoder, scratch](Bytes piece, std::vector<Id>& ids) {
         scratch->made.resize(0);
         encoder.encode_piece(piece, scratch->worker, scratch->made);

@@ -63,7 +63,7 @@ public:
         Id word;  // number of the word
     };
 
-    // What one thread uses again from text to text. Its cache comes from the encoder and goes back
+    // What one thread uses again from text to text, but not after an error. Its cache comes from the encoder and goes back
     // to it: the next call finds it warm.
     class Worker {
     public:
@@ -73,7 +73,7 @@ public:
             // After an error words may have been announced that do not follow.
             if (cache_ && missed.empty()) encoder_.give_back(std::move(cache_));
         }
-        Worker(Worker&&) = default;
+        Worker(const Worker&) = delete;
 
         // Borrowed when it is first asked for: not all work looks at it.
         WordCache& cache() {
@@ -160,6 +160,9 @@ private:
 
     // Bytes that the cache of one thread may take for short pieces.
     static constexpr size_t kCacheBytes = size_t{64} << 20;
+
+    // Bytes of a piece of characters that is not merged as one.
+    static constexpr size_t kLong = 512;
 
     std::unique_ptr<const Model> model_;
     std::vector<AddedToken> added_;

@@ -34,12 +34,9 @@ std::optional<Scan> free_cuts(const Model& model) {
     const ModelOptions& options = model.options();
     if (options.ignore_merges || !options.prefix.empty() || !options.suffix.empty())
         return std::nullopt;
-    const bool nothing_is_unknown =
-        model.has_all_bytes() &&
-        (model.starts_as_bytes() || (!options.byte_level && options.byte_fallback));
     const bool unknown_stays_apart = !options.byte_level && options.unknown != kNoId &&
                                      !options.fuse_unknown && !model.merges_unknown();
-    if (!nothing_is_unknown && !unknown_stays_apart) return std::nullopt;
+    if (!model.keeps_all() && !unknown_stays_apart) return std::nullopt;
     return Scan(std::make_shared<FreeCuts>(model));
 }
 

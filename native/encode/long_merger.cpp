@@ -6,26 +6,14 @@ namespace bpe {
 
 void LongMerger::merge(Bytes piece, Merger& merger, IdBuffer& ids) {
     const size_t first = ids.size();
-    std::array<size_t, kChunks + 1> cuts;
     size_t again = 0;
     for (size_t at = 0; at < piece.size();) {
-        if (again > 2 * at) {  // tokens are long: so are the chunks from here on
-            const size_t begin = at;
-            at += std::min(kLongChunk, piece.size() - at);
-            const auto made = merge_window(piece.subspan(begin, at - begin), merger);
-            chunk_ids_.assign(made.begin(), made.end());
-            again += join(piece, begin, at, chunk_ids_, first, merger, ids);
+        const size_t begin = at;
+        if (!model_.starts_as_bytes() || again > 2 * at) {  // or tokens are long: so are the chunks
+            at = chunk_end(piece, at, kLongChunk);
+            again += join(piece, begin, at, {}, first, merger, ids);
         } else {
-            chunks_.clear();
-            cuts[0] = at;
-            while (chunks_.size() < kChunks && at < piece.size()) {
-                const size_t end = chunk_end(piece, at);
-                chunks_.add(piece.subspan(at, end - at));
-                cuts[chunks_.size()] = at = end;
-            }
-            chunks_.run();
-            for (size_t i = 0; i < chunks_.size(); ++i)
-                again += join(piece, cuts[i], cuts[i + 1], chunks_.ids(i), first, merger, ids);
+            again += merge_short_chunks(piece, at, first, merger, ids);
         }
         if (again <= kMostAgain * piece.size()) continue;
         ids.resize(first);
@@ -33,17 +21,34 @@ void LongMerger::merge(Bytes piece, Merger& merger, IdBuffer& ids) {
     }
 }
 
+size_t LongMerger::merge_short_chunks(Bytes piece, size_t& at, size_t first, Merger& merger,
+                                      IdBuffer& ids) {
+    std::array<size_t, kChunks + 1> cuts;
+    chunks_.clear();
+    cuts[0] = at;
+    while (chunks_.size() < kChunks && at < piece.size()) {
+        const size_t end = chunk_end(piece, at, kChunk);
+        chunks_.add(piece.subspan(at, end - at));
+        cuts[chunks_.size()] = at = end;
+    }
+    chunks_.run();
+    size_t again = 0;
+    for (size_t i = 0; i < chunks_.size(); ++i)
+        again += join(piece, cuts[i], cuts[i + 1], chunks_.ids(i), first, merger, ids);
+    return again;
+}
+
 // Where no token has the two bytes on either side in it, the joint holds in any case; otherwise the
 // end of a character is a better place than the middle.
-size_t LongMerger::chunk_end(Bytes piece, size_t at) const {
-    if (piece.size() - at <= kChunk) return piece.size();
+size_t LongMerger::chunk_end(Bytes piece, size_t at, size_t most) const {
+    if (piece.size() - at <= most) return piece.size();
     size_t end = 0;
-    for (size_t place = at + kChunk; place >= at + kLeast; --place) {
+    for (size_t place = at + most; place >= at + most - kTried; --place) {
         if ((piece[place] & 0xC0) == 0x80) continue;
         if (!model_.in_a_token(piece[place - 1], piece[place])) return place;
         if (end == 0) end = place;
     }
-    return end ? end : at + kChunk;
+    return end ? end : at + most;
 }
 
 size_t LongMerger::join(Bytes piece, size_t begin, size_t end, std::span<const Id> made, size_t first,
@@ -51,7 +56,8 @@ size_t LongMerger::join(Bytes piece, size_t begin, size_t end, std::span<const I
     const auto fits = [&](std::span<const Id> tokens) {
         return ids.size() == first || joint_holds(ids.data()[ids.size() - 1], tokens[0], merger);
     };
-    if (begin == 0 || !model_.in_a_token(piece[begin - 1], piece[begin]) || fits(made)) {
+    const bool is_merged = !made.empty();
+    if (is_merged && (begin == 0 || !model_.in_a_token(piece[begin - 1], piece[begin]) || fits(made))) {
         ids.append(made);
         return 0;
     }
@@ -84,7 +90,7 @@ bool LongMerger::joint_holds(Id left, Id right, Merger& merger) {
 
 std::span<const Id> LongMerger::merge_window(Bytes text, Merger& merger) {
     window_.clear();
-    if (text.size() <= ShortMerger::kMost) {
+    if (text.size() <= ShortMerger::kMost && model_.starts_as_bytes()) {
         window_.add(text);
         window_.run();
         return window_.ids(0);

@@ -24,7 +24,7 @@ public:
         : model_(model), chunks_(model), window_(model), joints_(kJoints) {}
 
     // Appends the ids of a piece; `merger` is for what is too long to be merged in short pieces.
-    // Only for models that have a token for each byte, see `Model::has_all_bytes`.
+    // Only for models that keep all of a text, see `Model::keeps_all`.
     void merge(Bytes piece, Merger& merger, IdBuffer& ids);
 
 private:
@@ -32,15 +32,19 @@ private:
         uint64_t pair = UINT64_MAX;
         bool holds = false;
     };
-    static constexpr size_t kChunk = 15, kLeast = 8, kLongChunk = 1024;  // bytes
+    static constexpr size_t kChunk = 15, kLongChunk = 256;  // bytes
+    static constexpr size_t kTried = 7;  // places for the end of a chunk
     static constexpr size_t kChunks = 64;             // merged at a time
     static constexpr size_t kJoints = 1 << 13;
     // Bytes merged again for each byte of a piece from which on all of it is merged as one.
     static constexpr size_t kMostAgain = 8;
 
-    size_t chunk_end(Bytes piece, size_t at) const;
-    // Appends the tokens of a chunk that ends at `end` to those in front of it, which begin at
-    // `first` in `ids`; returns how many bytes had to be merged anew.
+    size_t merge_short_chunks(Bytes piece, size_t& at, size_t first, Merger& merger, IdBuffer& ids);
+    // Where a chunk of at most so many bytes ends.
+    size_t chunk_end(Bytes piece, size_t at, size_t most) const;
+    // Appends the tokens of a chunk to those in front of it, which begin at `first` in `ids`. `made`:
+    // as it was merged alone; if it was not, it is merged together with the last ones. Returns how
+    // many bytes were merged for that.
     size_t join(Bytes piece, size_t begin, size_t end, std::span<const Id> made, size_t first,
                 Merger& merger, IdBuffer& ids);
     bool joint_holds(Id left, Id right, Merger& merger);
@@ -50,7 +54,7 @@ private:
     const Model& model_;
     ShortMerger chunks_, window_;
     std::vector<Symbol> symbols_;
-    std::vector<Id> merged_, kept_, chunk_ids_;
+    std::vector<Id> merged_, kept_;
     std::vector<Joint> joints_;  // what `joint_holds` has found out
 };
 

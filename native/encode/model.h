@@ -70,8 +70,12 @@ public:
     void encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const;
     // Whether some merge takes the unknown token for a part.
     bool merges_unknown() const { return merges_unknown_; }
-    // Whether there is a token for each byte.
-    bool has_all_bytes() const { return has_all_bytes_; }
+    // Whether all of a text becomes tokens, none of them unknown, whatever stands beside it.
+    bool keeps_all() const {
+        return has_all_bytes_ && (starts_as_bytes_ || (!options_.byte_level && options_.byte_fallback &&
+                                                       options_.prefix.empty() &&
+                                                       options_.suffix.empty()));
+    }
     // Whether some token has these two bytes in it, one behind the other. Merges cross no other place.
     bool in_a_token(uint8_t left, uint8_t right) const { return in_tokens_[left << 8 | right]; }
     // The token that a piece is as a whole, which `ignore_merges` asks for.

@@ -177,7 +177,7 @@ void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
 
 std::span<const Id> Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) const {
     const size_t before = ids.size();
-    if (piece.size() > ShortMerger::kMost && model_->starts_as_bytes() && model_->has_all_bytes()) {
+    if (piece.size() > (model_->starts_as_bytes() ? ShortMerger::kMost : kLong) && model_->keeps_all()) {
         if (!worker.longs) worker.longs = std::make_unique<LongMerger>(*model_);
         const auto whole = model_->options().ignore_merges ? model_->whole(piece) : std::nullopt;
         whole ? ids.push_back(*whole) : worker.longs->merge(piece, worker.merger, ids);

@@ -7,7 +7,9 @@
 namespace bpe::tests {
 namespace {
 
-std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, size_t longest) {
+// `characters`: a piece starts as characters, of which a, b, c and the space have tokens.
+std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, size_t longest,
+                                          bool characters = false) {
     ByteStrings tokens;
     std::vector<std::string> texts;
     for (int byte = 0; byte < 256; ++byte) texts.emplace_back(1, static_cast<char>(byte));
@@ -23,9 +25,21 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
         texts.push_back(joined);
         merges.insert(merges.end(), {left, right});
     }
-    for (const std::string& text : texts) tokens.push_back(bytes_of(text));
-    const std::vector<uint8_t> kinds(texts.size(), 0);
+    std::vector<uint8_t> kinds(texts.size(), static_cast<uint8_t>(Kind::normal));
     ModelOptions options;
+    if (characters) {
+        options.byte_level = false;
+        options.byte_fallback = true;
+        for (int byte = 0; byte < 256; ++byte) {
+            if (byte == 'a' || byte == 'b' || byte == 'c' || byte == ' ') {
+                texts.emplace_back(1, static_cast<char>(byte));
+                kinds.push_back(static_cast<uint8_t>(Kind::byte));
+            } else {
+                kinds[byte] = static_cast<uint8_t>(Kind::byte);
+            }
+        }
+    }
+    for (const std::string& text : texts) tokens.push_back(bytes_of(text));
     options.by_ranks = by_ranks;
     if (by_ranks) merges.clear();
     return std::make_unique<const Model>(std::move(tokens), kinds, merges, options);
@@ -35,13 +49,13 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
 
 void merging() {
     std::mt19937 random(3);
-    for (const size_t longest : {4, 12, 12, 40, 40, 100}) {
-        const bool by_ranks = random() % 2;
-        const Encoder encoder(random_model(random, by_ranks, longest), {}, scanner("gpt2"));
+    for (const size_t longest : {4, 4, 12, 12, 12, 40, 40, 40, 100, 100}) {
+        const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
+        const Encoder encoder(random_model(random, by_ranks, longest, characters), {}, scanner("gpt2"));
         Encoder::Worker worker(encoder);
         for (int round = 0; round < 1000; ++round) {
             std::string text;
-            const std::string letters = round % 3 ? "abc " : round % 2 ? "aab" : "a";
+            const std::string letters = round % 3 ? "abc \xC3\xA9" : round % 2 ? "aab" : "a";
             for (size_t n = random() % (round % 10 ? 120 : 3000); n > 0; --n)
                 text += letters[random() % letters.size()];
             IdBuffer ids, cached;
