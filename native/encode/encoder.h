@@ -38,7 +38,7 @@ using Enabled = std::span<const uint8_t>;
 
 class Encoder {
 public:
-    Encoder(std::unique_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
+    Encoder(std::shared_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
         : model_(std::move(model)),
           added_(std::move(added)),
           raw_(added_, false),
@@ -161,7 +161,7 @@ private:
     // Bytes that the cache of one thread may take for short pieces.
     static constexpr size_t kCacheBytes = size_t{64} << 20;
 
-    std::unique_ptr<const Model> model_;
+    std::shared_ptr<const Model> model_;
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
     Scanner scanner_;
