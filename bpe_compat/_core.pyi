@@ -42,6 +42,38 @@ def first_invalid(text: object) -> int:
 def first_invalid_text(texts: object) -> int:
     """Number of the first text that is not UTF-8, or how many there are."""
 
+def joined(tokens: tuple[bytes, ...]) -> tuple[bytes, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """All tokens one after the other, and where each ends."""
+
+def is_sound(tokens: tuple[bytes, ...], kinds: bytes, merges: tuple[tuple[int, int], ...], cut: int) -> bool:
+    """
+    Whether normal tokens differ, kinds go with tokens, and merges of them make normal tokens after `cut` bytes of the right one are dropped. False also for what would need a closer look.
+    """
+
+def merge_ids(vocab: dict[str, int], merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
+    """
+    Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None if one is not that, or names or makes what is not in the vocab.
+    """
+
+def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]:
+    """The first two columns of some rows."""
+
+def pair_array(pairs: tuple[tuple[int, int], ...]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+    """The same the other way round."""
+
+def rank_lines(data: bytes) -> dict[bytes, int] | None:
+    """
+    The numbers of tokens in lines of base64, a space and a number of at most nine digits; None if a line is anything else, or a token there twice.
+    """
+
+def from_characters(strings: list[str], alphabet: str) -> list[bytes | None]:
+    """
+    The bytes of each string in which the characters of an alphabet stand for bytes; None if there is another character.
+    """
+
+def to_characters(tokens: list[bytes], alphabet: str) -> list[str]:
+    """The same the other way round."""
+
 class Regex:
     def __init__(self, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: bytes, letters: bytes, first: int) -> None: ...
 
@@ -74,8 +106,11 @@ class Preparation:
         Segments of all texts; items: -1 for a segment or the place of an added token; m + 1 offsets of the texts in the items.
         """
 
+class Model:
+    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
+
 class Encoder:
-    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
+    def __init__(self, model: Model, scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]]) -> None: ...
 
     def encode(self, text: object, enabled: bytes) -> list[int]: ...
 
@@ -148,12 +183,12 @@ def flat(lists: list[object]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.
     if there is anything else, or too much for offsets of 32 bits.
     """
 
-def canonical_merges(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+def canonical_merges(model: Model) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
     """
-    Rows (left, right, merged) by merged id, and the ids that no two tokens make.
+    Rows (left, right, merged) by merged id, and the ids that no two tokens make, of a model by ranks.
     """
 
-def all_pairs(tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+def all_pairs(model: Model) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """Rows (left, right, merged) by merged, left, right."""
 
 class PieceCounter:

@@ -9,8 +9,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import regex
-
 from . import charsmap, dialects
 from .spec import Normalizer
 
@@ -106,6 +104,8 @@ def _mapped(aligned: Aligned, function: Callable[[str], str]) -> Aligned:
 
 
 def _stripped(left: bool, right: bool, aligned: Aligned) -> Aligned:
+    import regex
+
     text = aligned.text
     begin, end = 0, len(text)
     if left and (space := regex.match(r"\s+", text)):
@@ -144,6 +144,8 @@ def _rewritten(find: Callable[[str], Iterator[tuple[int, int, str]]], aligned: A
 
 
 def _normalized(form: str, aligned: Aligned) -> Aligned:
+    import regex
+
     text = aligned.text
     if unicodedata.is_normalized(form, text):  # type: ignore[arg-type]
         return aligned

@@ -4,7 +4,18 @@ Printable Latin-1 bytes stand for themselves; the other 68 are U+0100 and up, in
 bytes. Source: `bytes_to_unicode` in the GPT-2 release (encoder.py).
 """
 
-__all__ = ["BYTE_ORDER", "CHARACTERS", "from_characters", "to_characters"]
+from collections.abc import Iterable
+
+from . import flat
+
+__all__ = [
+    "BYTE_ORDER",
+    "CHARACTERS",
+    "all_from_characters",
+    "all_to_characters",
+    "from_characters",
+    "to_characters",
+]
 
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
@@ -46,3 +57,17 @@ def from_characters(spelled: str) -> bytes | None:
         return spelled.translate(_TO_LATIN1).encode("latin-1")
     except UnicodeEncodeError:
         return None
+
+
+def all_to_characters(tokens: Iterable[bytes]) -> list[str]:
+    """`to_characters` of each."""
+    return flat.to_characters(list(tokens), CHARACTERS)
+
+
+def all_from_characters(spelled: Iterable[str]) -> list[bytes | None]:
+    """`from_characters` of each.
+
+    >>> all_from_characters(["Ġthe", "▁the"])
+    [b' the', None]
+    """
+    return flat.from_characters(list(spelled), CHARACTERS)

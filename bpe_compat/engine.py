@@ -4,7 +4,7 @@ All take texts that are valid UTF-8, and a mask that says which added tokens tak
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from . import _core, pipeline
 from .errors import FormatError
+from .models import model_of
 from .offsets import Located, Locator
 from .plan import native_plan
-from .spec import TokenizerSpec, TokenKind
+from .spec import TokenizerSpec
 from .texts import valid
 
 __all__ = ["Engine", "Text", "make_engine"]
@@ -22,8 +23,6 @@ __all__ = ["Engine", "Text", "make_engine"]
 Text = str | bytes
 Ids = npt.NDArray[np.uint32]
 Report = Callable[[int, int], None]
-
-_KIND_NUMBER = {kind: number for number, kind in enumerate(TokenKind)}
 
 
 class Engine(Protocol):
@@ -83,23 +82,7 @@ def make_core(
         (content.encode(), t.id, t.lstrip, t.rstrip, t.single_word, t.normalized)
         for content, t in zip(contents, spec.added_tokens, strict=True)
     ]
-    return _core.Encoder(
-        tokens=b"".join(spec.tokens),
-        ends=np.fromiter(accumulate(map(len, spec.tokens)), np.int64, len(spec.tokens)),
-        kinds=bytes(map(_KIND_NUMBER.__getitem__, spec.kinds)),
-        merges=np.array(spec.merges, np.uint32).reshape(-1),
-        scanner=scanner,
-        added=added,
-        byte_level=spec.byte_level,
-        by_ranks=spec.merge_rule == "ranks",
-        ignore_merges=spec.ignore_merges,
-        byte_fallback=spec.byte_fallback,
-        fuse_unknown=spec.fuse_unknown,
-        unknown=spec.unknown,
-        prefix=spec.prefix.encode(),
-        suffix=spec.suffix.encode(),
-        suffix_apart=spec.suffix_apart,
-    )
+    return _core.Encoder(model_of(spec), scanner, added)
 
 
 class NativeEngine:

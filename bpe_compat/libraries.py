@@ -9,7 +9,6 @@ import contextlib
 import importlib.util
 import json
 import re
-import subprocess
 import sys
 from array import array
 from base64 import b64decode
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import subprocess
+
     import numpy as np
     import numpy.typing as npt
 
@@ -149,6 +150,14 @@ def installed(format: str) -> str | None:
     return package if package and importlib.util.find_spec(package) else None
 
 
+def _process(folder: Path) -> "subprocess.Popen[bytes]":
+    import subprocess
+
+    # -P: this script's folder is a package, whose modules hide nobody else's.
+    command = [sys.executable, "-P", __file__, str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+
 class Answer:
     """Asks the library of a format for the ids of texts, and waits only when they are wanted.
 
@@ -179,9 +188,7 @@ class Answer:
         (folder / _QUESTION).write_text(json.dumps(whole))
         self._texts = len(texts)
         if sys.executable:
-            # -P: this script's folder is a package, whose modules hide nobody else's.
-            command = [sys.executable, "-P", __file__, str(folder)]
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+            self._process = _process(folder)
         else:
             _answer(folder)
 

@@ -8,8 +8,6 @@ import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-import regex
-
 from . import charsmap, dialects
 from .bytelevel import from_characters, to_characters
 from .spec import Behavior, Normalizer, Split
@@ -36,6 +34,8 @@ def _normalizer_step(step: Normalizer) -> Callable[[str], str]:
         case "strip_accents":
             return lambda text: "".join(c for c in text if unicodedata.category(c)[0] != "M")
         case "strip":
+            import regex
+
             ends = ([r"\A\s+"] if step.left else []) + ([r"\s+\Z"] if step.right else [])
             return lambda text: regex.sub("|".join(ends), "", text) if ends else text
         case "prepend":

@@ -3,8 +3,10 @@
 import sys
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 __all__ = ["Progress", "ProgressCallback"]
 
@@ -28,7 +30,7 @@ class Progress:
     ) -> None:
         self._callback = wanted if callable(wanted) else None
         shown = sys.stderr.isatty() if wanted is None else bool(wanted) and not self._callback
-        self._bar = tqdm(desc=stage, total=total, unit=unit, unit_scale=True) if shown else None
+        self._bar = _bar(stage, total, unit) if shown else None
         self._stage, self._total = stage, total
         self._finished = 0
 
@@ -62,3 +64,9 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+def _bar(stage: str, total: int | None, unit: str) -> "tqdm[NoReturn]":
+    from tqdm import tqdm  # slow to import, and seldom shown
+
+    return tqdm(desc=stage, total=total, unit=unit, unit_scale=True)

@@ -6,13 +6,15 @@ leaves of it under the ranks below its own: its canonical merge. The reason: whi
 token's bytes are token boundaries, everything inside happens as it would to these bytes alone.
 """
 
+import operator
 import weakref
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import compress, repeat
 
 import numpy as np
 
-from . import _core
+from . import _core, flat
+from .models import model_by_ranks
 from .spec import TokenizerSpec, TokenKind
 
 __all__ = [
@@ -25,8 +27,7 @@ __all__ = [
 ]
 
 Merges = tuple[tuple[int, int], ...]
-# Of `enum Kind` in the core: what merges make, and anything that they do not.
-_NORMAL, _OTHER = 0, 3
+_BYTES = frozenset(bytes([byte]) for byte in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,11 @@ def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
     known = _recovered.get(key)
     if known is not None and known[0]() is spec:
         return known[1]
-    rows, odd = _core.canonical_merges(*_arguments(spec))
+    model = model_by_ranks(spec)
+    rows, odd = _core.canonical_merges(model)
     if len(odd):
-        rows = _core.all_pairs(*_arguments(spec))
-    found = RecoveredMerges(_pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
+        rows = _core.all_pairs(model)
+    found = RecoveredMerges(flat.pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
     _recovered[key] = weakref.ref(spec, lambda _: _recovered.pop(key, None)), found
     return found
 
@@ -78,8 +80,9 @@ def missing_bytes(spec: TokenizerSpec) -> list[int]:
     >>> len(missing_bytes(TokenizerSpec((b"a", b"b", b"ab"))))
     254
     """
-    known = spec.normal_ids()
-    return [byte for byte in range(256) if bytes([byte]) not in known]
+    normal = map(operator.is_, spec.kinds, repeat(TokenKind.NORMAL))
+    known = _BYTES.intersection(compress(spec.tokens, normal))
+    return sorted(token[0] for token in _BYTES - known)
 
 
 def losses_of_merges(spec: TokenizerSpec) -> list[str]:
@@ -104,9 +107,12 @@ def differences(spec: TokenizerSpec) -> list[str]:
     missing = missing_bytes(spec)
     if missing:
         return [f"the lack of a token for byte 0x{missing[0]:02X} ({len(missing)} bytes in all)"]
-    rows, odd = _core.canonical_merges(*_arguments(spec))
-    pairs = np.array(spec.merges, np.uint32).reshape(-1, 2)
-    every = _core.all_pairs(*_arguments(spec))
+    model = model_by_ranks(spec)
+    rows, odd = _core.canonical_merges(model)
+    pairs = flat.pair_array(spec.merges)
+    if not len(odd) and np.array_equal(rows[:, :2], pairs):
+        return []
+    every = _core.all_pairs(model)
     if not len(odd) or spec.ignore_merges:
         if np.array_equal(every[:, :2], pairs):
             return []
@@ -119,13 +125,3 @@ def differences(spec: TokenizerSpec) -> list[str]:
         return [f"{len(pairs)} merges where the ids imply {len(rows)}"]
     index = int(np.flatnonzero((rows[:, :2] != pairs).any(axis=1))[0])
     return [f"the order of merges: merge {index} is not the one that the ids imply"]
-
-
-def _arguments(spec: TokenizerSpec) -> tuple[bytes, "np.typing.NDArray[np.int64]", bytes]:
-    ends = np.fromiter(accumulate(map(len, spec.tokens)), np.int64, len(spec.tokens))
-    kinds = bytes([_NORMAL if kind is TokenKind.NORMAL else _OTHER for kind in spec.kinds])
-    return b"".join(spec.tokens), ends, kinds
-
-
-def _pairs(rows: "np.typing.NDArray[np.uint32]") -> Merges:
-    return tuple(zip(rows[:, 0].tolist(), rows[:, 1].tolist(), strict=True))

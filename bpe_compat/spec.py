@@ -1,12 +1,14 @@
 """`TokenizerSpec`: the one model of a tokenizer that every reader, writer and encoder shares."""
 
+import itertools
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from .errors import FormatError
+from .flat import is_sound
 
 __all__ = [
     "AddedToken",
@@ -19,6 +21,7 @@ __all__ = [
     "TokenKind",
     "TokenizerSpec",
     "check_text",
+    "kind_numbers",
 ]
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
@@ -32,6 +35,18 @@ class TokenKind(StrEnum):
     UNKNOWN = "unknown"  # text that has no token
     CONTROL = "control"  # produced by no merge: a special token
     UNUSED = "unused"  # an id that nobody owns
+
+
+_NUMBERS = {kind: number for number, kind in enumerate(TokenKind)}
+
+
+def kind_numbers(kinds: Iterable[TokenKind]) -> bytes:
+    """The place of each kind among all, one byte each, as the native core knows them.
+
+    >>> kind_numbers([TokenKind.NORMAL, TokenKind.UNUSED])
+    b'\\x00\\x04'
+    """
+    return bytes(map(_NUMBERS.__getitem__, kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +185,7 @@ class TokenizerSpec:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "kinds", tuple(self.kinds) or self._default_kinds())
         _check_values(self)
-        _check_tokens(self)
-        _check_merges(self)
+        _check_model(self)
         _check_added_tokens(self)
         _check_template(self)
 
@@ -208,8 +222,8 @@ class TokenizerSpec:
 
     def normal_ids(self) -> dict[bytes, int]:
         """Ids of the tokens that the model can produce, by their bytes."""
-        pairs = zip(self.tokens, self.kinds, strict=True)
-        return {t: id for id, (t, kind) in enumerate(pairs) if kind is TokenKind.NORMAL}
+        normal = map(operator.is_, self.kinds, itertools.repeat(TokenKind.NORMAL))
+        return dict(itertools.compress(zip(self.tokens, itertools.count(), strict=False), normal))
 
 
 def _check_values(spec: TokenizerSpec) -> None:
@@ -242,9 +256,25 @@ def check_text(text: str) -> None:
 _MAY_BE_EMPTY = (TokenKind.UNUSED, TokenKind.CONTROL)
 
 
-def _check_tokens(spec: TokenizerSpec) -> None:
+def _check_model(spec: TokenizerSpec) -> None:
     if len(spec.kinds) != len(spec.tokens):
         raise FormatError(f"{len(spec.tokens)} tokens but {len(spec.kinds)} kinds")
+    cut = len(spec.prefix.encode())
+    sound = is_sound(spec.tokens, kind_numbers(spec.kinds), spec.merges, cut)
+    if not sound:
+        _check_each_token(spec)
+    if spec.suffix_apart and (spec.byte_level or spec.suffix.encode() not in spec.normal_ids()):
+        raise FormatError("suffix_apart goes with characters and a token for the suffix")
+    if spec.unknown is not None and not 0 <= spec.unknown < len(spec.tokens):
+        raise FormatError(f"the unknown token's id {spec.unknown} is no token")
+    if spec.merge_rule == "ranks":
+        if spec.merges or not spec.byte_level or spec.unknown is not None:
+            raise FormatError("merge_rule='ranks' goes with byte_level and without merges")
+    elif not sound:
+        _check_each_merge(spec, cut)
+
+
+def _check_each_token(spec: TokenizerSpec) -> None:
     seen: dict[bytes, int] = {}
     for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
         # An empty token that a file lists (Whisper's id 50256) is a control token.
@@ -252,37 +282,16 @@ def _check_tokens(spec: TokenizerSpec) -> None:
             raise FormatError(f"token {id} is {token!r} but its kind is {kind.value}")
         if kind is TokenKind.NORMAL and seen.setdefault(token, id) != id:
             raise FormatError(f"ids {seen[token]} and {id} are the same token {token!r}")
-    if spec.suffix_apart and (spec.byte_level or spec.suffix.encode() not in seen):
-        raise FormatError("suffix_apart goes with characters and a token for the suffix")
-    if spec.unknown is not None and not 0 <= spec.unknown < len(spec.tokens):
-        raise FormatError(f"the unknown token's id {spec.unknown} is no token")
 
 
-def _check_merges(spec: TokenizerSpec) -> None:
-    if spec.merge_rule == "ranks":
-        if spec.merges or not spec.byte_level or spec.unknown is not None:
-            raise FormatError("merge_rule='ranks' goes with byte_level and without merges")
-        return
-    tokens, known, cut = spec.tokens, spec.normal_ids(), len(spec.prefix.encode())
-    count = len(tokens)
-    if spec.merges and _all_make_tokens(spec, known, cut):
-        return
+def _check_each_merge(spec: TokenizerSpec, cut: int) -> None:
+    tokens, known, count = spec.tokens, spec.normal_ids(), len(spec.tokens)
     for index, (left, right) in enumerate(spec.merges):
         if not (0 <= left < count and 0 <= right < count):
             raise FormatError(f"merge {index} ({left}, {right}) names an id that is no token")
         made = tokens[left] + tokens[right][cut:]
         if made not in known:
             raise FormatError(f"merge {index} makes {made!r}, which is no token")
-
-
-def _all_make_tokens(spec: TokenizerSpec, known: Mapping[bytes, int], cut: int) -> bool:
-    """The same question for all merges at once: of half a million, none is looked at in Python."""
-    lefts, rights = zip(*spec.merges, strict=True)
-    if min(min(lefts), min(rights)) < 0 or max(max(lefts), max(rights)) >= len(spec.tokens):
-        return False
-    ends = [token[cut:] for token in spec.tokens] if cut else spec.tokens
-    parts = map(spec.tokens.__getitem__, lefts), map(ends.__getitem__, rights)
-    return all(map(known.__contains__, map(operator.add, *parts)))
 
 
 def _check_added_tokens(spec: TokenizerSpec) -> None:

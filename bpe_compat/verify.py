@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +12,8 @@ import numpy as np
 
 from . import converters, libraries
 from .errors import BPECompatError, LossyConversionError
+from .flat import collector_paused
+from .models import model_of
 from .progress import Progress
 from .ranks import merges_of, missing_bytes
 from .spec import TokenizerSpec
@@ -36,6 +37,7 @@ PROBES = (
 """Texts that tokenizers commonly disagree on."""
 
 
+@collector_paused()
 def convert(
     src: str | os.PathLike[str],
     dst: str | os.PathLike[str],
@@ -59,7 +61,7 @@ def convert(
     means on a terminal only. Raises `LossyConversionError` for what `to` cannot hold, unless
     `allow_loss`.
 
-    >>> import bpe_compat as bc
+    >>> import tempfile, bpe_compat as bc
     >>> tok = bc.train(["low lower"], 258)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tok.save(f"{folder}/a")
@@ -67,12 +69,16 @@ def convert(
     ...     bc.load(f"{folder}/b").spec == tok.spec, lost
     (True, [])
     """
+    import tempfile
+
     converters.check_target(dst, to)
     spec = converters.read(
         src, format=source_format, pattern=pattern, special_tokens=special_tokens
     )
+    _model = model_of(spec)  # held, so that writing and comparing share it
     with tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder) / (Path(dst).name or "trial")
+        name = Path(dst).name
+        trial = Path(folder) / ("trial" if name in ("", "..") else name)
         losses: list[str] = []
         try:
             files = converters.write(spec, trial, format=to, **options)
@@ -150,6 +156,8 @@ def _asked(
         question["pattern"] = converters.tiktoken.pattern_of(spec)
     elif format == "gguf":
         question["metadata"] = converters.gguf.container.metadata(trial, lambda _: True)
+    import tempfile
+
     with (
         tempfile.TemporaryDirectory() as folder,
         libraries.Answer(format, trial, question, probes, Path(folder)) as answer,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
+from ..flat import collector_paused
 from ..spec import TokenizerSpec
 from . import (
     clip,
@@ -26,7 +27,7 @@ from . import (
     tekken,
     tiktoken,
 )
-from .base import Format, collecting_later, refuse_losses
+from .base import Format, refuse_losses
 
 __all__ = [
     "FORMATS",
@@ -98,7 +99,7 @@ def read(
     ((0, 1),)
     """
     chosen = _format(format or detect(path))
-    with collecting_later():
+    with collector_paused():
         return chosen.read(Path(path), pattern, special_tokens)
 
 
@@ -125,7 +126,7 @@ def write(
     chosen = _format(format)
     check_target(path, format)
     assert chosen.write is not None  # check_target refuses the others
-    with collecting_later():
+    with collector_paused():
         refuse_losses(format, chosen.losses(spec), allow_loss=allow_loss)
         return chosen.write(spec, Path(path), **options)
 

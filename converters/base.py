@@ -1,10 +1,8 @@
 """What every format module shares: the shape of a format, losses, ids, safe files."""
 
-import contextlib
-import gc
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -18,7 +16,6 @@ __all__ = [
     "Reader",
     "Writer",
     "checked_special_tokens",
-    "collecting_later",
     "flag_losses",
     "id_limit",
     "plain_losses",
@@ -67,19 +64,6 @@ class Format:
             raise FormatError(f"{path}: is a file; the format {self.name} is a folder")
         if path.is_dir() and not self.folder:
             raise FormatError(f"{path}: is a folder; the format {self.name} is a file")
-
-
-@contextlib.contextmanager
-def collecting_later() -> Iterator[None]:
-    """Holds the garbage collector back: it would walk again and again through a million new tuples
-    of which none is garbage, which takes longer than reading the file."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def refuse_losses(format: str, losses: list[str], *, allow_loss: bool) -> None:

@@ -17,7 +17,7 @@ from ..errors import FormatError
 from ..spec import AddedToken, Normalizer, Split, TokenizerSpec
 from .base import Format, read_bytes
 from .json_tree import Node
-from .vocabulary import Spelling, assemble
+from .vocabulary import Spelling, assemble, merges_of_pairs
 
 __all__ = ["FORMAT", "read"]
 
@@ -85,7 +85,7 @@ def read(
         raise where.error(f"no merge makes the token {missing!r}")
     added = [AddedToken(content, vocab[content]) for content in _SPECIAL]
     spelling = Spelling(byte_level=True, suffix=_SUFFIX)
-    vocabulary = assemble(vocab, pairs, added, spelling, where)
+    vocabulary = assemble(vocab, merges_of_pairs(vocab, pairs), added, spelling, where)
     return TokenizerSpec(
         tokens=tuple(vocabulary.tokens),
         kinds=tuple(vocabulary.kinds),

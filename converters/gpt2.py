@@ -21,7 +21,17 @@ from ..spec import AddedToken, TokenizerSpec, TokenKind
 from . import tokenizer_config
 from .base import Format, checked_special_tokens, plain_losses, read_text, write_files
 from .json_tree import load
-from .vocabulary import Pair, Spelling, assemble, check_ids, spelling_losses, spellings
+from .vocabulary import (
+    Merges,
+    Pair,
+    Spelling,
+    assemble,
+    check_ids,
+    merges_of_pairs,
+    sound_merges,
+    spelling_losses,
+    spellings,
+)
 
 __all__ = ["FORMAT", "read", "write"]
 
@@ -47,7 +57,7 @@ def read(
     tree = load(path / vocab_name)
     vocab: dict[str, int] = tree.value
     check_ids(vocab, tree)
-    pairs = _read_merges(path / merges_name, vocab)
+    merges = _read_merges(path / merges_name, vocab)
     config = tokenizer_config.read(path)
     if special_tokens is not None:
         given = checked_special_tokens(special_tokens, len(vocab))
@@ -59,9 +69,9 @@ def read(
                     f"{vocab[token.content]}, not {token.id}"
                 )
     elif config is None or not (added := tokenizer_config.with_tokens([], vocab, config)):
-        added = _special_by_shape(vocab, pairs)
-    byte_level = _is_byte_level(vocab, pairs, added)
-    vocabulary = assemble(vocab, pairs, added, Spelling(byte_level), tree)
+        added = _special_by_shape(vocab, merges)
+    byte_level = _is_byte_level(vocab, added)
+    vocabulary = assemble(vocab, merges, added, Spelling(byte_level), tree)
     return TokenizerSpec(
         tokens=tuple(vocabulary.tokens),
         kinds=tuple(vocabulary.kinds),
@@ -76,10 +86,15 @@ def read(
     )
 
 
-def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[Pair]:
-    pairs: list[Pair] = []
+def _read_merges(path: Path, vocab: dict[str, int]) -> Merges:
     # Only \n and \r\n end a line: str.splitlines would also cut at U+2028 and others.
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    lines = read_text(path).split("\n")
+    header = lines[0].startswith(_HEADER) and "\r" not in lines[0]
+    plain = [line for line in lines[header:] if line]
+    if found := sound_merges(vocab, plain):
+        return found
+    pairs: list[Pair] = []
+    for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
         if number == 1 and line.startswith(_HEADER) and "\r" not in line:
             continue
@@ -93,12 +108,10 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> list[Pair]:
             if token not in vocab:
                 raise FormatError(f"{path.name}: line {number}: {token!r} is not in {_VOCAB}")
         pairs.append((left, right))
-    return pairs
+    return merges_of_pairs(vocab, pairs)
 
 
-def _is_byte_level(
-    vocab: Mapping[str, int], pairs: Sequence[Pair], added: Sequence[AddedToken]
-) -> bool:
+def _is_byte_level(vocab: Mapping[str, int], added: Sequence[AddedToken]) -> bool:
     """Whether the tokens are spelled in bytes, rather than in characters.
 
     They are if there are all bytes; otherwise if all that is not an added token stands for bytes,
@@ -111,13 +124,13 @@ def _is_byte_level(
     return spelled and any(to_characters(b" ") in token for token in vocab)
 
 
-def _special_by_shape(vocab: Mapping[str, int], pairs: Sequence[Pair]) -> list[AddedToken]:
+def _special_by_shape(vocab: Mapping[str, int], merges: Merges) -> list[AddedToken]:
     """What no merge makes and looks like `<this>` or `[THIS]`, where no file names the special."""
-    made = {left + right for left, right in pairs}
+    made = set(merges.made.tolist())
     return [
         AddedToken(token, id)
         for token, id in vocab.items()
-        if token not in made and _SPECIAL_SHAPE.fullmatch(token)
+        if id not in made and _SPECIAL_SHAPE.fullmatch(token)
     ]
 
 

@@ -35,6 +35,7 @@ from .vocabulary import (
     Spelling,
     assemble,
     check_ids,
+    merges_of_pairs,
     spelling_losses,
     spellings,
 )
@@ -88,7 +89,8 @@ def read(
     _check_vocab(vocab, [*pairs, *([(SUFFIX, "")] if apart else [])], unknown, where)
     given = checked_special_tokens(special_tokens or {}, len(vocab))
     added = [AddedToken(content, id) for content, id in given.items()]
-    vocabulary = assemble(vocab, pairs, added, Spelling(False, unknown=unknown), where)
+    merges = merges_of_pairs(vocab, pairs)
+    vocabulary = assemble(vocab, merges, added, Spelling(False, unknown=unknown), where)
     return TokenizerSpec(
         tokens=tuple(vocabulary.tokens),
         kinds=tuple(vocabulary.kinds),

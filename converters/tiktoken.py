@@ -11,11 +11,9 @@ published files, from what their owner publishes, found by the sha256 of the con
 
 import base64
 import binascii
-import hashlib
 import itertools
 import json
 import operator
-import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from .. import dialects
 from ..errors import FormatError
+from ..flat import rank_lines
 from ..patterns import named, resolve
 from ..ranks import differences
 from ..spec import AddedToken, Split, TokenizerSpec, TokenKind
@@ -103,7 +102,7 @@ def read(
         pattern = node.get("pattern", str, None) if pattern is None else pattern
         if special_tokens is None:
             special_tokens = node.get("special_tokens", dict, {})
-    elif published := _PUBLISHED.get(hashlib.sha256(data).hexdigest()):
+    elif published := _PUBLISHED.get(_sha256(data)):
         name = published[0]
         pattern = published[1] if pattern is None else pattern
         special_tokens = published[2] if special_tokens is None else special_tokens
@@ -113,6 +112,12 @@ def read(
             f"pattern= and special_tokens=, or put them into {sidecar.name} beside it"
         )
     return spec_of(ranks, pattern, special_tokens or {}, name)
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib  # loads OpenSSL
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def _warn_of_missing_bytes(ranks: Mapping[bytes, int], name: str) -> None:
@@ -136,7 +141,8 @@ def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
     >>> parse_ranks(b"YQ== 0\\nYWI= 1\\n", "x.tiktoken")
     {b'a': 0, b'ab': 1}
     """
-    if _SOUND.fullmatch(data) and (found := _sound_ranks(data)):
+    found = rank_lines(data)
+    if found and len(set(found.values())) == len(found):
         return found
     ranks: dict[bytes, int] = {}
     owners: dict[int, int] = {}
@@ -158,24 +164,6 @@ def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
     if not ranks:
         raise FormatError(f"{name}: line 1: the file holds no rank")
     return ranks
-
-
-_SOUND = re.compile(rb"(?:[A-Za-z0-9+/]++={0,2} [0-9]{1,9}\n)++")
-
-
-def _sound_ranks(data: bytes) -> dict[bytes, int] | None:
-    """The same in one go for a file of plain lines; None if something may be wrong with it."""
-    parts = data.split()
-    encoded, numbers = parts[::2], list(map(int, parts[1::2]))
-    try:
-        tokens = list(map(binascii.a2b_base64, encoded))
-    except binascii.Error:
-        return None
-    if [binascii.b2a_base64(token, newline=False) for token in tokens] != encoded:
-        return None
-    ranks = dict(zip(tokens, numbers, strict=True))
-    whole = len(ranks) == len(tokens) == len(set(numbers)) and b"" not in ranks
-    return ranks if whole else None
 
 
 def _parse_line(line: bytes) -> tuple[bytes, int]:
@@ -218,8 +206,9 @@ def spec_of(
     specials = checked_special_tokens(special_tokens, len(owners))
     size = 1 + max([*owners, *specials.values()], default=-1)
     tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
+    normal, control = TokenKind.NORMAL, TokenKind.CONTROL
     for rank, token in owners.items():
-        tokens[rank], kinds[rank] = token, TokenKind.NORMAL if token else TokenKind.CONTROL
+        tokens[rank], kinds[rank] = token, normal if token else control
     for content, id in specials.items():
         if owners.get(id, content.encode()) != content.encode():
             raise FormatError(f"the special token {content!r} has the rank {id} of {owners[id]!r}")
@@ -239,8 +228,12 @@ def spec_of(
 
 def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     """The tokens by rank."""
-    owners: dict[int, bytes] = {}
     limit = id_limit(len(ranks))
+    owners = dict(zip(ranks.values(), ranks, strict=True))
+    plain = set(map(type, ranks)) == {bytes} and set(map(type, ranks.values())) == {int}
+    if plain and len(owners) == len(ranks) and min(owners) >= 0 and max(owners) <= limit:
+        return owners
+    owners = {}
     for token, rank in ranks.items():
         if not isinstance(token, bytes):
             raise FormatError(f"the token {token!r} is {type(token).__name__}, not bytes")
@@ -303,10 +296,11 @@ def _matching_losses(spec: TokenizerSpec) -> list[str]:
 def ranks_of(spec: TokenizerSpec) -> dict[bytes, int]:
     """The rank table of a spec, by rank: its normal tokens and their ids, and an empty one."""
     added = {token.id for token in spec.added_tokens}
+    normal, control = TokenKind.NORMAL, TokenKind.CONTROL
     return {
         token: id
         for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True))
-        if kind is TokenKind.NORMAL or (kind is TokenKind.CONTROL and not token and id not in added)
+        if kind is normal or (kind is control and not token and id not in added)
     }
 
 

@@ -4,31 +4,34 @@ A string stands for bytes as in `bytelevel.py`, or for itself where a tokenizer 
 characters.
 """
 
-import functools
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..bytelevel import from_characters, to_characters
-from ..spec import AddedToken, TokenizerSpec, TokenKind
+from .. import flat
+from ..bytelevel import all_from_characters, all_to_characters, from_characters, to_characters
+from ..spec import AddedToken, TokenizerSpec, TokenKind, kind_numbers
 from .base import id_limit
 from .json_tree import Node
 
 __all__ = [
+    "Merges",
     "Pair",
     "Spelling",
     "Vocabulary",
     "assemble",
     "check_ids",
     "is_utf8",
+    "merges_of_pairs",
+    "sound_merges",
     "spelling_losses",
     "spellings",
 ]
 
 Pair = tuple[str, str]
-_FIRST, _SECOND = operator.itemgetter(0), operator.itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,92 +74,120 @@ def check_ids(vocab: Mapping[str, int], where: Node) -> None:
             raise where.error(f"id {id} is used twice, by {owners[id]!r} and {string!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Merges by the ids of a vocab: pairs in rows of two, and the ids of strings that they make."""
+
+    pairs: npt.NDArray[np.uint32]
+    made: npt.NDArray[np.uint32]
+
+
+def sound_merges(vocab: dict[str, int], merges: Sequence[Any]) -> Merges | None:
+    """Pairs of strings, or strings with a space; None if something is wrong with any of them.
+
+    All parts, and what they make together, must be in the vocab.
+    """
+    rows = flat.merge_ids(vocab, list(merges))
+    return None if rows is None else Merges(rows[:, :2], rows[:, 2])
+
+
+def merges_of_pairs(vocab: dict[str, int], pairs: Sequence[Pair], prefix: str = "") -> Merges:
+    """Pairs of strings that are in the vocab; the prefix of the right one is dropped."""
+    if not prefix and (found := sound_merges(vocab, pairs)):
+        return found
+    ids = [(vocab[left], vocab[right]) for left, right in pairs]
+    made = [
+        vocab[string]
+        for left, right in pairs
+        if right.startswith(prefix) and (string := left + right[len(prefix) :]) in vocab
+    ]
+    return Merges(np.array(ids, np.uint32).reshape(-1, 2), np.array(made, np.uint32))
+
+
 def assemble(
     vocab: Mapping[str, int],
-    pairs: Sequence[Pair],
+    merges: Merges,
     added: Sequence[AddedToken],
     spelling: Spelling,
     where: Node,
 ) -> Vocabulary:
-    """Tokens, kinds and merges of a vocab, pairs that are all in it, and added tokens.
+    """Tokens, kinds and merges of a vocab, of merges in it, and of added tokens.
 
     An added token that text can become without being cut out stays a normal token.
     """
-    reachable = _Reachable(pairs, spelling, vocab)
     special = {token.content for token in added}
     if spelling.unknown is not None:
         special.add(spelling.unknown)
     size = 1 + max([*vocab.values(), *(token.id for token in added)], default=-1)
-    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
-    for string, id in vocab.items():
-        kinds[id] = TokenKind.NORMAL
-        tokens[id] = string.encode()
-    if spelling.byte_level:
-        for string, id in vocab.items():
-            spelled = from_characters(string)
-            if spelled:
-                tokens[id] = spelled
-            else:
-                kinds[id] = TokenKind.CONTROL
-    elif spelling.byte_fallback:
-        for byte in range(256):
-            if (place := vocab.get(f"<0x{byte:02X}>")) is not None:
-                tokens[place], kinds[place] = bytes([byte]), TokenKind.BYTE
-    if "" in vocab:
-        kinds[vocab[""]] = TokenKind.CONTROL
+    tokens, kinds = _spelled(vocab, size, spelling)
+    made = np.zeros(size, bool)
+    made[merges.made] = True
     for content in special & vocab.keys():
         id = vocab[content]
-        reached = spelling.ignore_merges or content in reachable
+        reached = spelling.ignore_merges or made[id] or _is_character(content, spelling)
         if kinds[id] is TokenKind.NORMAL and not reached:
             unknown = content == spelling.unknown
             kinds[id] = TokenKind.UNKNOWN if unknown else TokenKind.CONTROL
-    owners = {id: string for string, id in vocab.items()}
+    contents: dict[int, str] = {}  # of added tokens that the vocab has not
     for token in added:
-        if owners.setdefault(token.id, token.content) != token.content:
-            raise where.error(
-                f"the added token {token.content!r} gets the id {token.id}, which is that of "
-                f"{owners[token.id]!r}"
-            )
+        if vocab.get(token.content) == token.id:
+            continue
         if kinds[token.id] is TokenKind.UNUSED:
             tokens[token.id], kinds[token.id] = spelling.bytes_of(token.content), TokenKind.CONTROL
-    return Vocabulary(tokens, kinds, _merge_ids(vocab, pairs, kinds, where))
+            contents[token.id] = token.content
+        elif contents.get(token.id) != token.content:
+            owner = contents.get(token.id) or next(s for s, id in vocab.items() if id == token.id)
+            raise where.error(
+                f"the added token {token.content!r} gets the id {token.id}, which is that of "
+                f"{owner!r}"
+            )
+    return Vocabulary(tokens, kinds, _merge_ids(vocab, merges, kinds, where))
 
 
-class _Reachable:
-    """Strings that text can become: those that merges make, and single characters."""
+def _spelled(
+    vocab: Mapping[str, int], size: int, spelling: Spelling
+) -> tuple[list[bytes], list[TokenKind]]:
+    """What the strings of a vocab stand for, by their ids."""
+    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
+    normal = TokenKind.NORMAL
+    if not spelling.byte_level:
+        for string, id in vocab.items():
+            tokens[id], kinds[id] = string.encode(), normal
+        for byte in range(256) if spelling.byte_fallback else ():
+            if (place := vocab.get(f"<0x{byte:02X}>")) is not None:
+                tokens[place], kinds[place] = bytes([byte]), TokenKind.BYTE
+    else:
+        spelled = all_from_characters(vocab)
+        for (string, id), token in zip(vocab.items(), spelled, strict=True):
+            if token:
+                tokens[id], kinds[id] = token, normal
+            else:
+                tokens[id], kinds[id] = string.encode(), TokenKind.CONTROL
+    if "" in vocab:
+        kinds[vocab[""]] = TokenKind.CONTROL
+    return tokens, kinds
 
-    def __init__(self, pairs: Sequence[Pair], spelling: Spelling, vocab: Mapping[str, int]) -> None:
-        self._pairs, self._spelling, self._vocab = pairs, spelling, vocab
 
-    def __contains__(self, string: str) -> bool:
-        prefix, suffix = self._spelling.prefix, self._spelling.suffix
-        bare = string.removeprefix(prefix).removesuffix(suffix)
-        if len(bare) == 1 or len(string) == 1:
-            return True
-        return any(
-            (string[:at], prefix + string[at:]) in self._listed
-            for at in range(1, len(string))
-            if string[:at] in self._vocab and prefix + string[at:] in self._vocab
-        )
-
-    @functools.cached_property
-    def _listed(self) -> set[Pair]:
-        return set(self._pairs)
+def _is_character(string: str, spelling: Spelling) -> bool:
+    """Whether text can become this string without a merge."""
+    bare = string.removeprefix(spelling.prefix).removesuffix(spelling.suffix)
+    return len(bare) == 1 or len(string) == 1
 
 
 def _merge_ids(
-    vocab: Mapping[str, int], pairs: Sequence[Pair], kinds: list[TokenKind], where: Node
+    vocab: Mapping[str, int], merges: Merges, kinds: list[TokenKind], where: Node
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs as ids; of equal ones the last counts, as in tokenizers."""
-    lefts = list(map(vocab.__getitem__, map(_FIRST, pairs)))
-    rights = list(map(vocab.__getitem__, map(_SECOND, pairs)))
-    merges = list(zip(lefts, rights, strict=True))
-    keys = np.array(lefts, np.uint64) << np.uint64(32) | np.array(rights, np.uint64)
-    if len(np.unique(keys)) < len(merges):
-        merges = list(dict.fromkeys(reversed(merges)))[::-1]
-    if any(kinds[id] is not TokenKind.NORMAL for id in {*lefts, *rights}):
-        _refuse_kinds(vocab, merges, kinds, where)
-    return tuple(merges)
+    """The pairs as a spec has them; of equal ones the last counts, as in tokenizers."""
+    pairs = merges.pairs
+    keys = pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+    ordered = np.sort(keys)
+    found = flat.pairs(pairs)
+    if (ordered[1:] == ordered[:-1]).any():
+        found = tuple(dict.fromkeys(reversed(found)))[::-1]
+    numbers = np.frombuffer(kind_numbers(kinds), np.uint8)
+    if (numbers[pairs] != kind_numbers([TokenKind.NORMAL])[0]).any():
+        _refuse_kinds(vocab, found, kinds, where)
+    return found
 
 
 def _refuse_kinds(
@@ -178,16 +209,19 @@ def _refuse_kinds(
 def spellings(spec: TokenizerSpec) -> list[str]:
     """The string of each id; empty for those that nobody owns."""
     contents = {token.id: token.content for token in reversed(spec.added_tokens)}
-    spelled = []
-    for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=True)):
+    if spec.byte_level:
+        spelled = all_to_characters(spec.tokens)
+    else:
+        spelled = [token.decode("utf-8", "replace") for token in spec.tokens]
+    normal = TokenKind.NORMAL
+    for id, kind in enumerate(spec.kinds):
+        if kind is normal or kind is TokenKind.UNUSED:
+            continue
+        token = spec.tokens[id]
         if kind is TokenKind.BYTE:
-            spelled.append(f"<0x{token[0]:02X}>")
-        elif kind is TokenKind.NORMAL and spec.byte_level:
-            spelled.append(to_characters(token))
-        elif kind in (TokenKind.NORMAL, TokenKind.UNUSED):
-            spelled.append(token.decode("utf-8", "replace"))
+            spelled[id] = f"<0x{token[0]:02X}>"
         else:
-            spelled.append(contents.get(id) or _unlisted(spec, token))
+            spelled[id] = contents.get(id) or _unlisted(spec, token)
     return spelled
 
 
@@ -202,7 +236,9 @@ def spelling_losses(spec: TokenizerSpec) -> list[str]:
     """What a map from strings to ids cannot hold."""
     found: list[str] = []
     owners: dict[str, int] = {}
-    for id, string in enumerate(spellings(spec)):
+    spelled = spellings(spec)
+    unique = len(set(spelled)) == len(spelled) - max(0, spelled.count("") - 1)
+    for id, string in () if unique else enumerate(spelled):
         if string and owners.setdefault(string, id) != id:
             found.append(
                 f"ids {owners[string]} and {id} as different tokens: both are spelled {string!r}"

@@ -82,3 +82,16 @@ def test_a_tokenizer_is_converted_onto_itself(format: str, there: Path) -> None:
     options: Any = {"to": format}
     bc.convert(target(there, format), target(there, format), **options)
     assert tree(there) == before
+
+
+def test_a_trial_for_the_folder_above_stays_in_its_own(
+    tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, inner = tmp_path / "temporary", tmp_path / "outer" / "inner"
+    temporary.mkdir()
+    inner.mkdir(parents=True)
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.chdir(inner)
+    bc.convert(target(there, "tiktoken"), "..", to="huggingface")
+    assert not tree(temporary)
+    assert bc.load(tmp_path / "outer").encode("xyz") == [257]

@@ -8,7 +8,6 @@ import functools
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from .. import _core
 from ..errors import UnsupportedError
@@ -166,6 +165,8 @@ def _assigned() -> str:
 
 def _in_regex(expression: str) -> Mask:
     """A class of Python's `regex`, which knows all characters of ours and maybe later ones."""
+    import regex
+
     if regex.search(r"\p{Cn}", _assigned()):
         raise UnsupportedError(
             f"the installed package regex is too old for {expression}: it does not know Unicode "

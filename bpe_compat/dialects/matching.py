@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from ..errors import FormatError, UnsupportedError
 from . import codepoints
@@ -45,6 +44,8 @@ class Matcher:
     """Finds the matches of a regex as tiktoken and tokenizers step through a text."""
 
     def __init__(self, text: str, seconds: float = _SECONDS) -> None:
+        import regex  # slow to import, and most patterns have native scanners
+
         self.text = text
         self._seconds = seconds
         tree = parse(text, "tiktoken")

@@ -1,14 +1,13 @@
 """What training starts from, and how a vocabulary is laid out around it."""
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import flat
 from ..errors import UnsupportedError
 from ..spec import AddedToken, DecoderStep, TokenizerSpec, TokenKind
 from .counting import Cutting
@@ -17,7 +16,6 @@ __all__ = [
     "Affixes",
     "Pairs",
     "characters_of",
-    "collector_paused",
     "continued",
     "cutting_of",
     "laid_out",
@@ -25,21 +23,6 @@ __all__ = [
 
 Pairs = npt.NDArray[np.uint32]
 SpecialIds = Literal["first", "after_bytes", "last"]
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keeps the cyclic collector from going through a growing vocabulary: half of the time.
-
-    Nothing in a vocabulary refers back to it.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -106,7 +89,7 @@ def laid_out(
     first_merge = first_symbol + base + (count if special_ids == "after_bytes" else 0)
     first_special = {"first": 0, "after_bytes": base, "last": first_merge + len(pairs)}[special_ids]
     ids = np.where(pairs < base, pairs + first_symbol, pairs + (first_merge - base))
-    merges = list(map(tuple, ids.tolist()))
+    merges = flat.pairs(ids.astype(np.uint32))
     tokens = [b""] * (base + count)
     tokens[first_symbol : first_symbol + base] = symbols
     kinds = [TokenKind.NORMAL] * (base + count + len(pairs))
@@ -125,7 +108,7 @@ def laid_out(
     return TokenizerSpec(
         tokens=tuple(tokens),
         kinds=tuple(kinds),
-        merges=tuple(merges),
+        merges=merges,
         unknown=None if unknown is None else first_special + list(specials).index(unknown),
         added_tokens=tuple(AddedToken(c, first_special + i) for i, c in enumerate(specials)),
         **fields,
@@ -147,18 +130,18 @@ def cutting_of(spec: TokenizerSpec, *, by_line: bool) -> Cutting:
 
 def continued(spec: TokenizerSpec, pairs: Pairs) -> TokenizerSpec:
     """The spec with more merges, whose tokens get the ids behind its own."""
-    merges = list(map(tuple, pairs.tolist()))
+    merges = flat.pairs(pairs)
     tokens = list(spec.tokens)
     _append_merged(tokens, merges, len(spec.prefix.encode()))
     return replace(
         spec,
         tokens=tuple(tokens),
         kinds=spec.kinds + (TokenKind.NORMAL,) * len(merges),
-        merges=spec.merges + tuple(merges) if spec.merge_rule == "pairs" else (),
+        merges=spec.merges + merges if spec.merge_rule == "pairs" else (),
     )
 
 
-def _append_merged(tokens: list[bytes], merges: list[Any], cut: int) -> None:
+def _append_merged(tokens: list[bytes], merges: tuple[tuple[int, int], ...], cut: int) -> None:
     if cut:
         for left, right in merges:
             tokens.append(tokens[left] + tokens[right][cut:])

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 
-import regex
-
 from ..errors import FormatError
 
 __all__ = ["Forbidden", "forbids", "seed_merges"]
@@ -25,6 +23,8 @@ def forbids(forbid: Forbidden | None) -> Callable[[bytes], bool] | None:
     if forbid is None:
         return None
     if isinstance(forbid, str | re.Pattern):
+        import regex
+
         text = forbid if isinstance(forbid, str) else forbid.pattern
         flags = 0 if isinstance(forbid, str) else forbid.flags
         try:

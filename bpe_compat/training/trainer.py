@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..bytelevel import BYTE_ORDER
+from ..flat import collector_paused
 from ..patterns import resolve
 from ..progress import Progress, ProgressCallback
 from ..spec import Split, TokenizerSpec
@@ -21,7 +22,6 @@ from .alphabets import (
     Pairs,
     SpecialIds,
     characters_of,
-    collector_paused,
     continued,
     cutting_of,
     laid_out,

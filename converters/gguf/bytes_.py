@@ -6,7 +6,16 @@ from ...spec import TokenizerSpec, TokenKind
 from ..base import plain_losses
 from ..json_tree import Node
 from ..pieces import NORMAL, UNUSED
-from ..vocabulary import Pair, Spelling, assemble, spelling_losses, spellings
+from ..vocabulary import (
+    Merges,
+    Pair,
+    Spelling,
+    assemble,
+    merges_of_pairs,
+    sound_merges,
+    spelling_losses,
+    spellings,
+)
 from .container import Value
 from .fields import Fields, added_tokens, common, template_losses, template_of, types_of
 from .splits import IGNORES_MERGES, name_of, splits_of
@@ -24,8 +33,8 @@ def read(fields: Fields) -> TokenizerSpec:
     vocab = vocab_of(fields, strings, types)
     spelling = Spelling(byte_level=True, ignore_merges=pre in IGNORES_MERGES)
     added = added_tokens(strings, types)
-    pairs = read_merges(fields, vocab)
-    vocabulary = assemble(vocab, pairs, added, spelling, Node(dict(vocab), fields.name))
+    merges = read_merges(fields, vocab)
+    vocabulary = assemble(vocab, merges, added, spelling, Node(dict(vocab), fields.name))
     count = len(strings)
     tokens, kinds = vocabulary.tokens, vocabulary.kinds
     tokens += [b""] * (count - len(tokens))
@@ -59,10 +68,13 @@ def vocab_of(fields: Fields, strings: list[str], types: list[int]) -> dict[str, 
     return vocab
 
 
-def read_merges(fields: Fields, vocab: dict[str, int]) -> list[Pair]:
+def read_merges(fields: Fields, vocab: dict[str, int]) -> Merges:
     """The merges; their two tokens stand around a space that is not at an end."""
+    listed = fields.items("merges", str)
+    if found := sound_merges(vocab, listed):
+        return found
     pairs: list[Pair] = []
-    for place, merge in enumerate(fields.items("merges", str)):
+    for place, merge in enumerate(listed):
         at = merge.find(" ", 1)
         left, right = merge[:at], merge[at + 1 :]
         if at < 0 or not right:
@@ -71,7 +83,7 @@ def read_merges(fields: Fields, vocab: dict[str, int]) -> list[Pair]:
             if token not in vocab:
                 raise FormatError(f"{fields.name}: merge {place}, {merge!r}: {token!r} is no token")
         pairs.append((left, right))
-    return pairs
+    return merges_of_pairs(vocab, pairs)
 
 
 def losses(spec: TokenizerSpec) -> list[str]:

@@ -1,6 +1,5 @@
 """The section `model`: the vocab, the merges, and how they are used."""
 
-import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,10 +11,13 @@ from ...spec import AddedToken, TokenizerSpec, TokenKind
 from .. import pieces
 from ..json_tree import Node
 from ..vocabulary import (
+    Merges,
     Pair,
     Spelling,
     assemble,
     check_ids,
+    merges_of_pairs,
+    sound_merges,
     spelling_losses,
     spellings,
 )
@@ -36,7 +38,7 @@ def check_family(node: Node) -> None:
         raise node.unsupported(f"a {family} model, which is not BPE,")
 
 
-def read_vocab(node: Node) -> Mapping[str, int]:
+def read_vocab(node: Node) -> dict[str, int]:
     """The ids of the strings in the vocab."""
     vocab = node.child("vocab")
     check_ids(vocab.value, vocab)
@@ -44,7 +46,7 @@ def read_vocab(node: Node) -> Mapping[str, int]:
 
 
 def read(
-    node: Node, vocab: Mapping[str, int], added: Sequence[AddedToken], *, byte_level: bool
+    node: Node, vocab: dict[str, int], added: Sequence[AddedToken], *, byte_level: bool
 ) -> dict[str, Any]:
     """The fields of a spec that the model with these added tokens decides."""
     node.only(*_KNOWN)
@@ -68,8 +70,8 @@ def read(
             "random here",
             stacklevel=2,
         )
-    pairs = _read_merges(node, vocab, len(spelling.prefix))
-    vocabulary = assemble(vocab, pairs, added, spelling, node)
+    merges = _read_merges(node, vocab, spelling.prefix)
+    vocabulary = assemble(vocab, merges, added, spelling, node)
     return {
         "tokens": tuple(vocabulary.tokens),
         "kinds": tuple(vocabulary.kinds),
@@ -95,13 +97,14 @@ def _check_bytes(node: Node, vocab: Mapping[str, int], spelling: Spelling) -> No
         raise node.unsupported("byte_fallback of tokens spelled in bytes")
 
 
-def _read_merges(node: Node, vocab: Mapping[str, int], prefix_length: int) -> list[Pair]:
-    """The merges as pairs of strings that are in the vocab, as are the strings they make."""
-    if found := _sound_merges(node.get("merges", list), vocab, prefix_length):
+def _read_merges(node: Node, vocab: dict[str, int], prefix: str) -> Merges:
+    """The merges, whose strings are in the vocab, as are the strings they make."""
+    listed = node.get("merges", list)
+    if not prefix and (found := sound_merges(vocab, listed)):
         return found
     pairs: list[Pair] = []
     form = None
-    for index, merge in enumerate(node.get("merges", list)):
+    for index, merge in enumerate(listed):
         form = form or type(merge)
         pair = merge.split(" ") if isinstance(merge, str) else merge
         if type(merge) is not form or not _is_pair(pair):
@@ -109,32 +112,11 @@ def _read_merges(node: Node, vocab: Mapping[str, int], prefix_length: int) -> li
                 f"merges[{index}] is {merge!r}, not two tokens in the form of merges[0]"
             )
         left, right = pair
-        for part in (left, right, left + right[prefix_length:]):
+        for part in (left, right, left + right[len(prefix) :]):
             if part not in vocab:
                 raise node.error(f"merges[{index}] ({left!r}, {right!r}): {part!r} is no token")
         pairs.append((left, right))
-    return pairs
-
-
-def _sound_merges(
-    merges: list[Any], vocab: Mapping[str, int], prefix_length: int
-) -> list[Pair] | None:
-    """The same in one go if nothing is wrong with any of them; None if something may be."""
-    forms = set(map(type, merges))
-    if forms == {str}:
-        merges = [merge.split(" ") for merge in merges]
-    elif forms != {list}:
-        return None
-    if set(map(len, merges)) != {2}:
-        return None
-    lefts, rights = zip(*merges, strict=True)
-    if set(map(type, lefts)) != {str} or set(map(type, rights)) != {str}:
-        return None
-    ends = [right[prefix_length:] for right in rights] if prefix_length else rights
-    made = map(operator.add, lefts, ends)
-    inside = all(map(vocab.__contains__, made)) and "" not in lefts and "" not in rights
-    inside = inside and all(map(vocab.__contains__, lefts)) and all(map(vocab.__contains__, rights))
-    return list(zip(lefts, rights, strict=True)) if inside else None
+    return merges_of_pairs(vocab, pairs, prefix)
 
 
 def _is_pair(pair: Any) -> bool:
@@ -145,7 +127,9 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
     """The section for a spec."""
     recovered = merges_of(spec)
     spelled = spellings(spec)
-    outside = _outside_vocab(spec)
+    left_out = _outside_vocab(spec)
+    unused = TokenKind.UNUSED
+    left_out |= {id for id, kind in enumerate(spec.kinds) if kind is unused}
     return {
         "type": "BPE",
         "dropout": spec.metadata.get("dropout"),
@@ -155,11 +139,7 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
         "fuse_unk": spec.fuse_unknown,
         "byte_fallback": spec.byte_fallback,
         "ignore_merges": recovered.ignore_merges,
-        "vocab": {
-            token: id
-            for id, token in enumerate(spelled)
-            if spec.kinds[id] is not TokenKind.UNUSED and id not in outside
-        },
+        "vocab": {token: id for id, token in enumerate(spelled) if id not in left_out},
         "merges": [[spelled[left], spelled[right]] for left, right in recovered.merges],
     }
 

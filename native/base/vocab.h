@@ -22,6 +22,8 @@ public:
 
     size_t size() const { return ends_.size(); }
     size_t total_bytes() const { return blob_.size(); }
+    Bytes blob() const { return blob_; }
+    std::span<const int64_t> ends() const { return ends_; }
     Bytes operator[](size_t i) const {
         const size_t begin = i ? static_cast<size_t>(ends_[i - 1]) : 0;
         return {blob_.data() + begin, static_cast<size_t>(ends_[i]) - begin};
@@ -45,55 +47,82 @@ private:
 class BytesIndex {
 public:
     explicit BytesIndex(const ByteStrings& strings, size_t expected = 0) : strings_(strings) {
-        size_t slots = 16;
-        while (slots < 2 * expected) slots *= 2;
-        slots_.assign(slots, kNoId);
+        resize(expected);
     }
 
-    std::optional<Id> find(Bytes key) const {
-        for (size_t slot = first_slot(key);; slot = (slot + 1) & (slots_.size() - 1)) {
-            if (slots_[slot] == kNoId) return std::nullopt;
-            if (equal(strings_[slots_[slot]], key)) return slots_[slot];
-        }
+    std::optional<Id> find(Bytes key) const { return find(key, hash_of(key)); }
+    // The same in two steps, for many keys at once: cache misses overlap.
+    void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+    std::optional<Id> find(Bytes key, uint64_t hash) const {
+        const Slot& slot = slot_of(key, hash);
+        return slot.id == kNoId ? std::nullopt : std::optional(slot.id);
+    }
+
+    // Asks for the memory that a string some places behind this one will need, for loops over all.
+    void look_ahead(size_t i) const {
+        constexpr size_t kAhead = 16;
+        if (i + kAhead < strings_.size()) prefetch(hash_of(strings_[i + kAhead]));
     }
 
     // Adds string number `id`; if an equal one is there already, returns that one instead.
     Id insert(Id id) {
         if (2 * (used_ + 1) > slots_.size()) grow();
         const Bytes key = strings_[id];
-        for (size_t slot = first_slot(key);; slot = (slot + 1) & (slots_.size() - 1)) {
-            if (slots_[slot] == kNoId) {
-                slots_[slot] = id;
-                ++used_;
-                return id;
-            }
-            if (equal(strings_[slots_[slot]], key)) return slots_[slot];
-        }
+        const uint64_t hash = hash_of(key);
+        Slot& slot = const_cast<Slot&>(slot_of(key, hash));
+        if (slot.id != kNoId) return slot.id;
+        slot = {tag_of(hash), id};
+        ++used_;
+        return id;
     }
 
     // Begins anew with all strings that there are now.
     void rebuild() {
-        std::fill(slots_.begin(), slots_.end(), kNoId);
-        used_ = 0;
-        for (size_t i = 0; i < strings_.size(); ++i) insert(static_cast<Id>(i));
+        resize(strings_.size());
+        for (size_t i = 0; i < strings_.size(); ++i) {
+            look_ahead(i);
+            insert(static_cast<Id>(i));
+        }
     }
 
 private:
-    size_t first_slot(Bytes key) const { return hash_of(key) & (slots_.size() - 1); }
+    // Most strings that are not there are told by the tag, without a look at others.
+    struct Slot {
+        uint32_t tag = 0;
+        Id id = kNoId;
+    };
+
+    static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+
+    void resize(size_t expected) {
+        size_t slots = 16;
+        while (slots < 2 * expected) slots *= 2;
+        slots_.assign(slots, {});
+        used_ = 0;
+    }
+
+    // Where this key is, or would be.
+    const Slot& slot_of(Bytes key, uint64_t hash) const {
+        for (size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+            const Slot& slot = slots_[at];
+            if (slot.id == kNoId || (slot.tag == tag_of(hash) && equal(strings_[slot.id], key)))
+                return slot;
+        }
+    }
 
     void grow() {
-        std::vector<Id> old(2 * slots_.size(), kNoId);
+        std::vector<Slot> old(2 * slots_.size());
         old.swap(slots_);
-        for (const Id id : old) {
-            if (id == kNoId) continue;
-            size_t slot = first_slot(strings_[id]);
-            while (slots_[slot] != kNoId) slot = (slot + 1) & (slots_.size() - 1);
-            slots_[slot] = id;
+        for (const Slot& slot : old) {
+            if (slot.id == kNoId) continue;
+            size_t at = hash_of(strings_[slot.id]) & (slots_.size() - 1);
+            while (slots_[at].id != kNoId) at = (at + 1) & (slots_.size() - 1);
+            slots_[at] = slot;
         }
     }
 
     const ByteStrings& strings_;
-    std::vector<Id> slots_;  // a power of two, at most half full
+    std::vector<Slot> slots_;  // a power of two, at most half full
     size_t used_ = 0;
 };
 

@@ -222,6 +222,7 @@ private:
 Scanner scanner_of(nb::handle scanner);
 
 // Each adds its part to the module.
+void bind_flat(nb::module_& m);
 void bind_encoder(nb::module_& m);
 void bind_lists(nb::module_& m);
 void bind_prepare(nb::module_& m);

@@ -1,6 +1,7 @@
 // `Encoder`: text to ids.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -15,27 +16,27 @@ namespace {
 // Added tokens come as tuples: content, id, lstrip, rstrip, single_word, normalized.
 using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
 
-void make_encoder(BoundEncoder* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
-                  const nb::bytes& kinds, ArrayView<Id> merges, nb::handle scanner,
-                  const std::vector<AddedTuple>& added, bool byte_level, bool by_ranks,
-                  bool ignore_merges, bool byte_fallback, bool fuse_unknown,
-                  std::optional<Id> unknown, const nb::bytes& prefix, const nb::bytes& suffix,
-                  bool suffix_apart) {
-    std::vector<AddedToken> added_tokens;
-    for (const auto& [content, id, lstrip, rstrip, single_word, normalized] : added)
-        added_tokens.push_back({std::string(content.c_str(), content.size()), id, lstrip, rstrip,
-                                single_word, normalized});
+void make_model(Model* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
+                const nb::bytes& kinds, ArrayView<Id> merges, bool byte_level, bool by_ranks,
+                bool ignore_merges, bool byte_fallback, bool fuse_unknown, std::optional<Id> unknown,
+                const nb::bytes& prefix, const nb::bytes& suffix, bool suffix_apart) {
     ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
                          unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
                          std::string(suffix.c_str(), suffix.size()), suffix_apart};
-    Scanner scan = scanner_of(scanner);
     ByteStrings strings(bytes_of(tokens), span_of(ends));
     const Bytes kind_bytes = bytes_of(kinds);
     const auto pairs = span_of(merges);
     const nb::gil_scoped_release released;
-    new (self) BoundEncoder(std::make_unique<const Model>(std::move(strings), kind_bytes, pairs,
-                                                     std::move(options)),
-                       std::move(added_tokens), std::move(scan));
+    new (self) Model(std::move(strings), kind_bytes, pairs, std::move(options));
+}
+
+void make_encoder(BoundEncoder* self, std::shared_ptr<Model> model, nb::handle scanner,
+                  const std::vector<AddedTuple>& added) {
+    std::vector<AddedToken> added_tokens;
+    for (const auto& [content, id, lstrip, rstrip, single_word, normalized] : added)
+        added_tokens.push_back({std::string(content.c_str(), content.size()), id, lstrip, rstrip,
+                                single_word, normalized});
+    new (self) BoundEncoder(std::move(model), std::move(added_tokens), scanner_of(scanner));
 }
 
 // Does `job(worker, beat)` on this thread, without the GIL; Ctrl-C ends it.
@@ -141,12 +142,13 @@ std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb:
 }  // namespace
 
 void bind_encoder(nb::module_& m) {
+    nb::class_<Model>(m, "Model", nb::is_weak_referenceable())
+        .def("__init__", make_model, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
+             "byte_level"_a, "by_ranks"_a, "ignore_merges"_a, "byte_fallback"_a, "fuse_unknown"_a,
+             "unknown"_a.none(), "prefix"_a, "suffix"_a, "suffix_apart"_a);
     nb::class_<BoundEncoder> bound(m, "Encoder");
     bound
-        .def("__init__", make_encoder, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
-             "scanner"_a, "added"_a, "byte_level"_a, "by_ranks"_a, "ignore_merges"_a,
-             "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a, "suffix"_a,
-             "suffix_apart"_a)
+        .def("__init__", make_encoder, "model"_a, "scanner"_a, "added"_a)
         .def("encode",
              [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_list(encode(e, text, enabled), e.ints);

@@ -75,6 +75,7 @@ NB_MODULE(_core, m) {
                   ++i;
               return i;
           }, "texts"_a, "Number of the first text that is not UTF-8, or how many there are.");
+    bind_flat(m);
     bind_prepare(m);
     bind_encoder(m);
     bind_lists(m);

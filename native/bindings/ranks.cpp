@@ -8,14 +8,6 @@
 namespace bpe::bindings {
 
 void bind_ranks(nb::module_& m) {
-    const auto model_of = [](const nb::bytes& tokens, const ArrayView<int64_t>& ends,
-                             const nb::bytes& kinds) {
-        ModelOptions options;
-        options.by_ranks = true;
-        return std::make_unique<const Model>(ByteStrings(bytes_of(tokens), span_of(ends)),
-                                             bytes_of(kinds), std::span<const Id>{},
-                                             std::move(options));
-    };
     const auto flat = [](const std::vector<Merge>& merges) {
         std::vector<Id> values;
         values.reserve(3 * merges.size());
@@ -23,25 +15,26 @@ void bind_ranks(nb::module_& m) {
         return values;
     };
     m.def("canonical_merges",
-          [=](const nb::bytes& tokens, ArrayView<int64_t> ends, const nb::bytes& kinds) {
+          [=](const Model& model) {
               PythonWatch watch{nb::none()};
               std::vector<Id> odd, values;
               {
                   const nb::gil_scoped_release released;
-                  values = flat(canonical_merges(*model_of(tokens, ends, kinds), odd, watch));
+                  values = flat(canonical_merges(model, odd, watch));
               }
               return std::pair(to_matrix(std::move(values), 3), to_array(std::move(odd)));
-          }, "tokens"_a, "ends"_a, "kinds"_a,
-          "Rows (left, right, merged) by merged id, and the ids that no two tokens make.");
+          }, "model"_a,
+          "Rows (left, right, merged) by merged id, and the ids that no two tokens make, of a model "
+          "by ranks.");
     m.def("all_pairs",
-          [=](const nb::bytes& tokens, ArrayView<int64_t> ends, const nb::bytes& kinds) {
+          [=](const Model& model) {
               std::vector<Id> values;
               {
                   const nb::gil_scoped_release released;
-                  values = flat(all_pairs(*model_of(tokens, ends, kinds)));
+                  values = flat(all_pairs(model));
               }
               return to_matrix(std::move(values), 3);
-          }, "tokens"_a, "ends"_a, "kinds"_a, "Rows (left, right, merged) by merged, left, right.");
+          }, "model"_a, "Rows (left, right, merged) by merged, left, right.");
 }
 
 }  // namespace bpe::bindings

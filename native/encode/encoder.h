@@ -38,7 +38,7 @@ using Enabled = std::span<const uint8_t>;
 
 class Encoder {
 public:
-    Encoder(std::unique_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
+    Encoder(std::shared_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
         : model_(std::move(model)),
           added_(std::move(added)),
           raw_(added_, false),
@@ -164,7 +164,7 @@ private:
     // Bytes of a piece of characters that is not merged as one.
     static constexpr size_t kLong = 512;
 
-    std::unique_ptr<const Model> model_;
+    std::shared_ptr<const Model> model_;
     std::vector<AddedToken> added_;
     AddedTokens raw_, normalized_;
     Scanner scanner_;

@@ -28,6 +28,7 @@ Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const
     bytes_.fill(kNoId);
     const Kind of_bytes = options_.byte_level ? Kind::normal : Kind::byte;
     for (Id id = 0; id < size_; ++id) {
+        index_.look_ahead(id);
         if (kinds_[id] == Kind::normal) index_.insert(id);
         if (kinds_[id] == of_bytes && tokens_[id].size() == 1) bytes_[tokens_[id][0]] = id;
     }
@@ -43,10 +44,20 @@ Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const
         if (kinds_[id] == Kind::normal || id >= size_) lengths_.push_back(tokens_[id].size());
     std::sort(lengths_.begin(), lengths_.end());
     lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
-    for (Id id = 0; id < size_; ++id)
-        if (kinds_[id] == Kind::normal)
-            for_each_pair(id, [&](Id left, Id right) { table_.insert(left, right, id, id); });
+    add_pairs_of_ranks();
     add_byte_pairs();
+}
+
+// Counted before they are added: a table that grows puts every pair in its place twice.
+void Model::add_pairs_of_ranks() {
+    struct Pair {
+        Id left, right, merged;
+    };
+    std::vector<Pair> pairs;
+    pairs.reserve(4 * size_t{size_});
+    for_each_pair([&](Id left, Id right, Id merged) { pairs.push_back({left, right, merged}); });
+    table_ = MergeTable(pairs.size());
+    for (const Pair& pair : pairs) table_.insert(pair.left, pair.right, pair.merged, pair.merged);
 }
 
 void Model::add_byte_pairs() {
@@ -85,15 +96,15 @@ void Model::add_listed_merges(std::span<const Id> merges) {
     std::vector<uint8_t> joined;
     for (size_t i = 0; i + 1 < merges.size(); i += 2) {
         const Id left = merges[i], right = merges[i + 1];
-        const std::string name = "merge " + std::to_string(i / 2);
+        const auto name = [i] { return "merge " + std::to_string(i / 2); };
         merges_unknown_ = merges_unknown_ || left == options_.unknown || right == options_.unknown;
         if (left >= size_ || right >= size_)
-            throw std::invalid_argument(name + " names an id that is no token");
+            throw std::invalid_argument(name() + " names an id that is no token");
         const Bytes a = tokens_[left], b = tokens_[right];
         joined.assign(a.begin(), a.end());
         joined.insert(joined.end(), b.begin() + std::min(options_.prefix.size(), b.size()), b.end());
         const auto merged = index_.find(joined);
-        if (!merged) throw std::invalid_argument(name + " makes a string that is no token");
+        if (!merged) throw std::invalid_argument(name() + " makes a string that is no token");
         table_.insert(left, right, static_cast<Priority>(i / 2), *merged);
     }
 }

@@ -83,19 +83,46 @@ public:
     // Replaces `symbols` by what the merges of a piece start from.
     void start(Bytes piece, std::vector<Symbol>& symbols) const;
 
-    // Calls `sink(left, right)` for every two tokens whose concatenation is this one.
+    // Calls `sink(left, right, merged)` for every two tokens whose concatenation is a normal one, by
+    // its id. Look-ups wait for memory, so those of many tokens are asked for before they are made.
     template <class Sink>
-    void for_each_pair(Id id, Sink&& sink) const {
-        const Bytes token = tokens_[id];
-        for (const size_t length : lengths_) {  // of tokens: a long one need not be cut everywhere
-            if (length >= token.size()) break;
-            if (const auto left = index_.find(token.first(length)))
-                if (const auto right = index_.find(token.subspan(length))) sink(*left, *right);
+    void for_each_pair(Sink&& sink) const {
+        struct Cut {
+            Id merged, left;
+            size_t length;  // of `left`
+            uint64_t hash;  // of what is looked up next
+        };
+        constexpr size_t kBatch = 128;
+        std::vector<Cut> cuts;
+        for (Id id = 0; id < size_;) {
+            for (cuts.clear(); id < size_ && cuts.size() < kBatch; ++id) {
+                const Bytes token = tokens_[id];
+                if (kinds_[id] != Kind::normal) continue;
+                for (const size_t length : lengths_) {  // a long token need not be cut everywhere
+                    if (length >= token.size()) break;
+                    cuts.push_back({id, kNoId, length, hash_of(token.first(length))});
+                    index_.prefetch(cuts.back().hash);
+                }
+            }
+            size_t kept = 0;
+            for (const Cut& cut : cuts) {
+                const Bytes token = tokens_[cut.merged];
+                const auto left = index_.find(token.first(cut.length), cut.hash);
+                if (!left) continue;
+                cuts[kept] = {cut.merged, *left, cut.length, hash_of(token.subspan(cut.length))};
+                index_.prefetch(cuts[kept++].hash);
+            }
+            cuts.resize(kept);
+            for (const Cut& cut : cuts)
+                if (const auto right =
+                        index_.find(tokens_[cut.merged].subspan(cut.length), cut.hash))
+                    sink(cut.left, *right, cut.merged);
         }
     }
 
 private:
     void add_missing_bytes();
+    void add_pairs_of_ranks();
     void add_byte_pairs();
     void look_into_tokens();
     void add_listed_merges(std::span<const Id> merges);

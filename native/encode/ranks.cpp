@@ -24,16 +24,12 @@ std::vector<Merge> canonical_merges(const Model& model, std::vector<Id>& odd, Wa
 
 std::vector<Merge> all_pairs(const Model& model) {
     std::vector<Merge> merges;
-    for (Id id = 0; id < model.size(); ++id) {
-        if (!model.normal(id)) continue;
-        const size_t first = merges.size();
-        model.for_each_pair(id, [&](Id left, Id right) {
-            if (model.normal(left) && model.normal(right)) merges.push_back({left, right, id});
-        });
-        std::sort(merges.begin() + first, merges.end(), [](const Merge& x, const Merge& y) {
-            return std::tie(x.left, x.right) < std::tie(y.left, y.right);
-        });
-    }
+    model.for_each_pair([&](Id left, Id right, Id merged) {
+        if (model.normal(left) && model.normal(right)) merges.push_back({left, right, merged});
+    });
+    std::sort(merges.begin(), merges.end(), [](const Merge& x, const Merge& y) {
+        return std::tie(x.merged, x.left, x.right) < std::tie(y.merged, y.left, y.right);
+    });
     return merges;
 }
 

@@ -8,7 +8,6 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -90,6 +89,8 @@ def _expanded(name: str) -> list[Path]:
 
 def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
     """The same batches: the next one is read while one is used."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1, "reading") as reader:
         following = reader.submit(next, batches, None)
         while (batch := following.result()) is not None:

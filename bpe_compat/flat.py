@@ -1,0 +1,43 @@
+"""Whole vocabularies at once: natively, what would be a step of the interpreter for each token."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ._core import (
+    from_characters,
+    is_sound,
+    joined,
+    merge_ids,
+    pair_array,
+    pairs,
+    rank_lines,
+    to_characters,
+)
+
+__all__ = [
+    "collector_paused",
+    "from_characters",
+    "is_sound",
+    "joined",
+    "merge_ids",
+    "pair_array",
+    "pairs",
+    "rank_lines",
+    "to_characters",
+]
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keeps the cyclic collector from going again and again through a growing vocabulary.
+
+    That would take half of the time, and nothing in a vocabulary refers back to it.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
