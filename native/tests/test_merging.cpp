@@ -49,7 +49,7 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
 
 void merging() {
     std::mt19937 random(3);
-    for (const size_t longest : {4, 4, 12, 12, 12, 40, 40, 40, 100, 100}) {
+    for (const size_t longest : {6, 6, 12, 12, 12, 40, 40, 40, 100, 100}) {
         const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
         const Encoder encoder(random_model(random, by_ranks, longest, characters), {}, scanner("gpt2"));
         Encoder::Worker worker(encoder);
