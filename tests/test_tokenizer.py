@@ -4,6 +4,7 @@ import os
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from samples import BYTES, TRAINING_TEXT, texts, trained
 
 import bpe_compat as bc
+from bpe_compat.patterns import PATTERNS
 from bpe_compat.spec import AddedToken, Split, TokenizerSpec
 
 # Beyond tiktoken
@@ -43,6 +45,25 @@ def test_the_number_of_threads_changes_nothing(threads: int) -> None:
     many = tok.encode_arrays(batch, threads=threads)
     assert np.array_equal(one.ids, many.ids)
     assert np.array_equal(one.offsets, many.offsets)
+
+
+@pytest.mark.parametrize("letters", ["abx", "ab \n", "a", "aé中"])
+def test_what_was_encoded_before_changes_nothing(letters: str) -> None:
+    """Many words, of which some become nothing, and pieces of all lengths beside them."""
+    tokens = (b"a", b"b", b" ", b"\n", b"ab", b"aba", b"aa", b"aaaa", b"\xe4\xb8", b"\xe4", b"\xb8")
+    merges = ((0, 1), (4, 0), (0, 0), (6, 6), (9, 10))
+    tok = bc.Tokenizer(TokenizerSpec(tokens, merges=merges, splits=PATTERNS["gpt2"].splits))
+    rng = random.Random(3)
+
+    def piece() -> str:
+        longest = rng.choice((3, 12, 40, 300, 5000, 13_000) if rng.random() < 0.1 else (3, 12))
+        return "".join(rng.choices(letters, k=rng.randrange(longest)))
+
+    batch = [" ".join(piece() for _ in range(300)) for _ in range(40)]
+    expected = [tok.encode_with_offsets(text)[0] for text in batch]
+    for threads in (1, 2, 1):
+        ids, offsets = tok.encode_arrays(batch, threads=threads)
+        assert [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())] == expected
 
 
 def test_offsets_are_characters_and_cover_the_text() -> None:

@@ -51,9 +51,10 @@ void WordCache::announce(ShortKey key, Id number) {
     add({key.low, key.high | kPending << 60, {number}}, key.hash());
 }
 
-// The place must stay taken: others may have been put behind it.
+// The place must stay taken: others may have been put behind it. What takes it is nothing's entry, and
+// has no number of ids either: the key of a piece that is too long to be looked up is {0, 0}.
 void WordCache::forget(ShortKey key) {
-    if (Entry* known = entry_of(key, key.hash())) *known = {0, uint64_t{1} << 60, {}};
+    if (Entry* known = entry_of(key, key.hash())) *known = {0, kPending << 60, {}};
 }
 
 void WordCache::add(const Entry& entry, uint64_t hash) {
@@ -87,8 +88,8 @@ void WordCache::grow() {
     used_ = 0;
     std::array<Entry, kProbes> from_end{};
     for (size_t i = 0; i <= old_mask; ++i) {
-        if (entries_[i].high == 0) continue;
         const Entry entry = std::exchange(entries_[i], Entry{});
+        if ((entry.high & kKeyBits) == 0) continue;  // empty, or forgotten
         const uint64_t hash = hash_of_entry(entry);
         if (i < kProbes && (hash & old_mask) > i)
             from_end[i] = entry;
