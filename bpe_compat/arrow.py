@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .errors import UnsupportedError
 
-__all__ = ["buffers", "encoded", "lists", "one_array", "plain", "texts_of"]
+__all__ = ["MOST_IDS", "buffers", "encoded", "lists", "one_array", "plain", "texts_of"]
 
 # A list column of Arrow has 32-bit offsets.
 MOST_IDS = np.iinfo(np.int32).max

@@ -3,7 +3,6 @@
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .atomic import replaced
 from .errors import FormatError, UnsupportedError
 from .progress import Progress
 
@@ -74,10 +74,14 @@ def encode(
         parts: list[Ids] = [np.empty(0, dtype)]
         offsets = run(parts.append)
         return np.concatenate(parts), offsets
-    target = Path(out)
-    with _replaced(target, Path(f"{out}.offsets.npy")) as (file, index):
+    target, places = Path(out), Path(f"{out}.offsets.npy")
+    for path in (target, places):
+        if path.is_dir():
+            raise FormatError(f"{path}: is a folder, not a file to write")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(target, places) as (file, index):
         np.save(index, run(file.write))
-    offsets = np.load(f"{out}.offsets.npy", mmap_mode="r")
+    offsets = np.load(places, mmap_mode="r")
     if not offsets[-1]:  # nothing can be mapped
         return np.empty(0, dtype), offsets
     return np.memmap(target, dtype, mode="r"), offsets
@@ -140,27 +144,3 @@ def _text(path: Path, size: int) -> bytes | memoryview:
     if hasattr(mmap, "MADV_SEQUENTIAL"):
         mapped.madvise(mmap.MADV_SEQUENTIAL)
     return memoryview(mapped)
-
-
-@contextmanager
-def _replaced(*targets: Path) -> Iterator[list[Any]]:
-    """Files to write that take the place of others when all is written, or else leave them."""
-    for target in targets:
-        if target.is_dir():
-            raise FormatError(f"{target}: is a folder, not a file to write")
-    parts = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
-    targets[0].parent.mkdir(parents=True, exist_ok=True)
-    files: list[Any] = []
-    try:
-        files += [part.open("wb") for part in parts]
-        yield files
-        for file in files:
-            file.flush()
-            os.fsync(file.fileno())
-        for part, target in zip(parts, targets, strict=True):
-            part.replace(target)
-    finally:
-        for file in files:
-            file.close()
-        for part in parts:
-            part.unlink(missing_ok=True)

@@ -240,11 +240,8 @@ class PythonEngine:
 
     def pieces(self, text: str, *, normalized: bool = False) -> list[bytes]:
         text = text if normalized else self.normalize(text)
-        return [pipeline.to_bytes(piece) for piece, _, _ in self.split(self._prepared(text))]
-
-    def _prepared(self, text: str) -> str:
-        add = self.spec.prefix_space and text and not text.startswith(" ")
-        return " " + text if add else text
+        text = pipeline.prefixed(text, prefix_space=self.spec.prefix_space)
+        return [pipeline.to_bytes(piece) for piece, _, _ in self.split(text)]
 
     def _segments(self, text: Text, enabled: bytes) -> Iterator[tuple[str, int]]:
         """Segments, and the place of the added token that each is, or -1.

@@ -12,7 +12,7 @@ from . import charsmap, dialects
 from .bytelevel import from_characters, to_characters
 from .spec import Behavior, Normalizer, Split
 
-__all__ = ["Piece", "byte_splitter", "normalizer", "splitter", "to_bytes"]
+__all__ = ["Piece", "byte_splitter", "normalizer", "prefixed", "splitter", "to_bytes"]
 
 Piece = tuple[str, int, int]
 """A piece and where it starts and ends in its text, in characters."""
@@ -22,6 +22,11 @@ def normalizer(steps: tuple[Normalizer, ...]) -> Callable[[str], str]:
     """A function that applies these steps in turn."""
     functions = [_normalizer_step(step) for step in steps]
     return lambda text: functools.reduce(lambda t, f: f(t), functions, text)
+
+
+def prefixed(text: str, *, prefix_space: bool) -> str:
+    """The text with a space in front, if the tokenizer wants one and there is none."""
+    return f" {text}" if prefix_space and text and not text.startswith(" ") else text
 
 
 def _normalizer_step(step: Normalizer) -> Callable[[str], str]:

@@ -1,12 +1,12 @@
 """What every format module shares: the shape of a format, losses, ids, safe files."""
 
 import importlib.util
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from ..atomic import replaced
 from ..errors import FormatError, LossyConversionError, UnsupportedError
 from ..spec import TokenizerSpec, check_text
 
@@ -148,19 +148,11 @@ def read_text(path: Path) -> str:
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:
     """Writes files so that each is there whole or not at all, and none if writing one fails."""
-    parts = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in files}
-    try:
-        for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with parts[path].open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        for path, part in parts.items():
-            part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(*files) as parts:
+        for part, content in zip(parts, files.values(), strict=True):
+            part.write(content)
     return list(files)
 
 

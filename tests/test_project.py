@@ -24,6 +24,7 @@ BASE = {"errors", "flat", "spec", "bytelevel", "dialects", "patterns"}
 LIBRARY = BASE | {"_core", "ranks", "texts", "threads", "progress"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "atomic": set(),
     "flat": {"_core"},
     "bytelevel": {"flat"},
     "texts": set(),
@@ -36,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": {"_core", "flat", "spec"},
     "ranks": {"_core", "flat", "models", "spec"},
     "charsmap": {"errors"},
-    "converters": BASE | {"charsmap", "ranks"},
+    "converters": BASE | {"atomic", "charsmap", "ranks"},
     "pipeline": BASE | {"_core", "charsmap"},
     "alignment": {"charsmap", "dialects", "spec"},
     "offsets": {"_core", "alignment", "pipeline", "spec"},
@@ -46,11 +47,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "decoding": {"bytelevel", "spec"},
     "unstable": {"engine", "spec"},
     "tiktoken_methods": LIBRARY | {"engine", "specials", "decoding", "unstable"},
-    "encoded_files": {"errors", "progress"},
+    "encoded_files": {"atomic", "errors", "progress"},
     "bulk_methods": LIBRARY | {"arrow", "encoded_files", "tiktoken_methods"},
     "tokenizer": LIBRARY
     | {"bulk_methods", "converters", "decoding", "engine", "offsets", "specials"},
-    "training": LIBRARY | {"arrow", "pipeline", "tokenizer"},
+    "training": LIBRARY | {"arrow", "atomic", "pipeline", "tokenizer"},
     "libraries": set(),
     "registry": {"converters", "errors", "tokenizer"},
     "comparing": {"_core", "dialects", "engine", "patterns", "plan", "ranks", "spec", "tokenizer"},

@@ -11,6 +11,7 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils.generic import PaddingStrategy
 
 from .. import _core
+from ..arrow import MOST_IDS
 from ..offsets import Located, Offsets
 from ..tokenizer import TokenArrays
 from .arranging import Arranging
@@ -18,7 +19,7 @@ from .assembly import STRATEGIES, Assembly, Padding, Truncation
 from .encoding import Encoding
 from .options import Item, Options, item_of, items_of
 from .results import LazyBatchEncoding, Rows
-from .vocabulary import MOST_IDS, Vocabulary
+from .vocabulary import Vocabulary
 
 __all__ = ["Calls"]
 

@@ -134,9 +134,7 @@ def _prepared(spec: TokenizerSpec, texts: Iterable[str | Sequence[str]]) -> Iter
     normalize = pipeline.normalizer(spec.normalizers)
     for batch in texts:
         for text in [batch] if isinstance(batch, str) else batch:
-            normalized = normalize(text)
-            prefix = spec.prefix_space and normalized and not normalized.startswith(" ")
-            yield f" {normalized}" if prefix else normalized
+            yield pipeline.prefixed(normalize(text), prefix_space=spec.prefix_space)
 
 
 def _with_pipeline(

@@ -20,8 +20,12 @@ def flat(values: Iterable[Any]) -> list[str | HFAddedToken]:
 
 def to_hf(token: AddedToken) -> HFAddedToken:
     """The token as transformers has it."""
+    return _with_flags_of(token, token.content)
+
+
+def _with_flags_of(token: AddedToken | HFAddedToken, content: str) -> HFAddedToken:
     return HFAddedToken(
-        token.content,
+        content,
         lstrip=token.lstrip,
         rstrip=token.rstrip,
         single_word=token.single_word,
@@ -52,13 +56,4 @@ def from_hf(token: str | HFAddedToken, *, special: bool) -> AddedToken:
 def renamed(token: str | HFAddedToken, names: dict[str, str]) -> str | HFAddedToken:
     """The token under its new name, if it has one, with the same flags."""
     name = names.get(str(token), str(token))
-    if isinstance(token, str):
-        return name
-    return HFAddedToken(
-        name,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        single_word=token.single_word,
-        normalized=token.normalized,
-        special=token.special,
-    )
+    return name if isinstance(token, str) else _with_flags_of(token, name)

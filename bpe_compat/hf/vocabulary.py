@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core, converters
+from ..arrow import MOST_IDS
 from ..bytelevel import from_characters, to_characters
 from ..decoding import decode_parts
 from ..offsets import Located
@@ -21,10 +22,7 @@ from .packing import packed, unpacked
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["MOST_IDS", "Vocabulary"]
-
-MOST_IDS = np.iinfo(np.int32).max
-"""A list column of Arrow has 32-bit offsets."""
+__all__ = ["Vocabulary"]
 
 
 class Vocabulary:

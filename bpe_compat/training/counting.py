@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core, pipeline
+from ..atomic import replaced
 from ..errors import FormatError, SpecialTokenError
 from ..patterns import resolve, scanner_of
 from ..progress import Progress, ProgressCallback
@@ -130,17 +131,11 @@ class PieceCounts:
             np.diff(ends, prepend=0).astype("<u4").tobytes(),
             counts.astype("<u8").tobytes(),
         ]
-        target = Path(path)
-        partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            with partial.open("wb") as file:
-                file.write(_MAGIC + struct.pack("<I", _VERSION))
-                for block in blocks:
-                    packed = zlib.compress(block, 1)
-                    file.write(struct.pack("<QQ", len(block), len(packed)) + packed)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replaced(Path(path)) as (file,):
+            file.write(_MAGIC + struct.pack("<I", _VERSION))
+            for block in blocks:
+                packed = zlib.compress(block, 1)
+                file.write(struct.pack("<QQ", len(block), len(packed)) + packed)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

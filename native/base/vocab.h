@@ -58,6 +58,20 @@ public:
         return slot.id == kNoId ? std::nullopt : std::optional(slot.id);
     }
 
+    // Calls `sink(id)` for each of some keys, in order; false at the first that is not there. All are
+    // asked for before the first is looked up.
+    template <class Sink>
+    bool find_all(std::span<const Bytes> keys, Sink&& sink) const {
+        std::vector<uint64_t> hashes;
+        for (const Bytes key : keys) prefetch(hashes.emplace_back(hash_of(key)));
+        for (size_t i = 0; i < keys.size(); ++i) {
+            const auto id = find(keys[i], hashes[i]);
+            if (!id) return false;
+            sink(*id);
+        }
+        return true;
+    }
+
     // Asks for the memory that a string some places behind this one will need, for loops over all.
     void look_ahead(size_t i) const {
         constexpr size_t kAhead = 16;

@@ -54,10 +54,10 @@ nb::object decode(const BoundEncoder& encoder, nb::handle ids, const char* error
     TextShape shape{};
     unlocked(all.size, [&] {
         all.visit([&](auto numbers) { decoder.decode(numbers, buffer); });
-        if (errors) shape = shape_of(buffer.bytes(0, buffer.size()));
+        if (errors) shape = shape_of(Bytes(buffer));
     });
     listed.check();
-    const Bytes text = buffer.bytes(0, buffer.size());
+    const Bytes text(buffer);
     nb::object made = nb::steal(unfilled(text, shape, errors));
     if (!made.ptr()) throw nb::python_error();
     bool is_filled = false;
@@ -95,7 +95,10 @@ private:
         std::vector<TextShape> shapes;
         std::vector<size_t> refused;  // that are no UTF-8
 
-        Bytes text(size_t i) const { return texts.bytes.bytes(i ? texts.ends[i - 1] : 0, texts.ends[i]); }
+        Bytes text(size_t i) const {
+            const size_t begin = i ? texts.ends[i - 1] : 0;
+            return Bytes(texts.bytes).subspan(begin, texts.ends[i] - begin);
+        }
     };
 
     size_t size_of(size_t i) const { return static_cast<size_t>(offsets_[i + 1] - offsets_[i]); }

@@ -57,21 +57,20 @@ bool is_sound(const nb::tuple& tokens, const nb::bytes& kinds, const nb::tuple& 
             return false;
         if (kind == Kind::normal && normal.insert(id) != id) return false;
     }
-    // Each look-up waits for memory, so many are asked for before the first is made.
     constexpr size_t kBatch = 64;
     std::array<std::vector<uint8_t>, kBatch> made;
-    std::array<uint64_t, kBatch> hashes;
-    for (size_t i = 0, waiting = 0; i < merges.size(); ++i) {
+    std::vector<Bytes> sought;
+    for (size_t i = 0; i < merges.size(); ++i) {
         const auto [left, right] = plain_pair(merges[i]);
         if (std::max(left, right) >= strings->size()) return false;
         const Bytes a = (*strings)[left], b = (*strings)[right];
-        made[waiting].assign(a.begin(), a.end());
-        made[waiting].insert(made[waiting].end(), b.begin() + std::min(cut, b.size()), b.end());
-        hashes[waiting] = hash_of(Bytes(made[waiting]));
-        normal.prefetch(hashes[waiting++]);
-        if (waiting < kBatch && i + 1 < merges.size()) continue;
-        while (waiting > 0 && normal.find(made[waiting - 1], hashes[waiting - 1])) --waiting;
-        if (waiting > 0) return false;
+        auto& together = made[sought.size()];
+        together.assign(a.begin(), a.end());
+        together.insert(together.end(), b.begin() + std::min(cut, b.size()), b.end());
+        sought.push_back(together);
+        if (sought.size() < kBatch && i + 1 < merges.size()) continue;
+        if (!normal.find_all(sought, [](Id) {})) return false;
+        sought.clear();
     }
     return true;
 }
@@ -124,20 +123,9 @@ struct Vocabulary {
         index.rebuild();
         return true;
     }
-    // Appends the ids of all strings; false if one has none. Each look-up waits for memory, so all
-    // are asked for before the first is made.
-    bool find(std::span<const Bytes> strings_sought, std::vector<Id>& found) const {
-        std::vector<uint64_t> hashes;
-        for (const Bytes string : strings_sought) {
-            hashes.push_back(hash_of(string));
-            index.prefetch(hashes.back());
-        }
-        for (size_t i = 0; i < strings_sought.size(); ++i) {
-            const auto place = index.find(strings_sought[i], hashes[i]);
-            if (!place) return false;
-            found.push_back(ids[*place]);
-        }
-        return true;
+    // Appends the ids of all strings; false if one has none.
+    bool find(std::span<const Bytes> sought, std::vector<Id>& found) const {
+        return index.find_all(sought, [&](Id place) { found.push_back(ids[place]); });
     }
 };
 

@@ -8,13 +8,19 @@
 
 namespace bpe::bindings {
 
-// The value of a Python int; one that fits no int64 is no token's.
-inline int64_t id_of(nb::handle id, size_t position) {
+// The value of a Python int; none if it fits no int64.
+inline std::optional<int64_t> value_of(nb::handle number) {
     int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(id.ptr(), &overflow);
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    if (overflow) throw BadId(nb::str(id).c_str(), position);
-    return value;
+    return overflow ? std::nullopt : std::optional<int64_t>(value);
+}
+
+// The same of an id: what fits no int64 is no token's.
+inline int64_t id_of(nb::handle id, size_t position) {
+    const auto value = value_of(id);
+    if (!value) throw BadId(nb::str(id).c_str(), position);
+    return *value;
 }
 
 // Integers in memory, of one, two, four or eight bytes.
@@ -161,16 +167,14 @@ private:
         if (!copy.ptr()) throw nb::python_error();
         const Py_ssize_t size = PyTuple_GET_SIZE(copy.ptr());
         for (Py_ssize_t i = 0; i < size && !odd_; ++i) {
-            int overflow = 0;
-            PyObject* const item = PyTuple_GET_ITEM(copy.ptr(), i);
-            const long long value = PyLong_AsLongLongAndOverflow(item, &overflow);
-            if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-            if (overflow)
-                odd_.emplace(nb::str(nb::handle(item)).c_str(), ids_.size() - begin);
-            else if (static_cast<uint64_t>(value) >= kNoId)
-                odd_.emplace(std::to_string(value), ids_.size() - begin);
+            const nb::handle item = PyTuple_GET_ITEM(copy.ptr(), i);
+            const auto value = value_of(item);
+            if (!value)
+                odd_.emplace(nb::str(item).c_str(), ids_.size() - begin);
+            else if (static_cast<uint64_t>(*value) >= kNoId)
+                odd_.emplace(std::to_string(*value), ids_.size() - begin);
             else
-                ids_.push_back(static_cast<Id>(value));
+                ids_.push_back(static_cast<Id>(*value));
         }
     }
 

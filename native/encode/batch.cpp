@@ -2,13 +2,12 @@
 #include <algorithm>
 
 #include "../base/crew.h"
+#include "../base/runs.h"
 #include "../scan/cuts.h"
 #include "encoder.h"
 
 namespace bpe {
 namespace {
-
-constexpr size_t kJob = 1 << 18;  // bytes of text: large enough to hide the hand-out
 
 // The ids of jobs, put one after the other in the order of the jobs, whoever is ready first.
 class Gathering {
@@ -78,7 +77,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     all.ids = results_->take((model_->options().suffix_apart ? 2 : 1) * total + WordCache::kMostIds);
     all.ends.resize(texts.size());
     const auto make_worker = [&](Beat& beat) { return Worker(*this, &beat); };
-    if (threads == 1 || total <= kJob) {
+    if (threads == 1 || total <= kJobBytes) {
         parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
             for (size_t i = 0; i < texts.size(); ++i) {
                 encode(texts[i], enabled, worker, beat, all.ids);
@@ -89,13 +88,8 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     }
     share_caches();
     const std::vector<Part> parts = parts_of(texts, enabled);
-    std::vector<size_t> begins{0};  // of the jobs among the parts
-    for (size_t i = 0, bytes = 0; i < parts.size(); ++i) {
-        bytes += parts[i].bytes.size();
-        if (bytes < kJob && i + 1 < parts.size()) continue;
-        begins.push_back(i + 1);
-        bytes = 0;
-    }
+    const auto begins =
+        runs_of(parts.size(), kJobBytes, [&](size_t i) { return parts[i].bytes.size(); });
     Gathering gathering(begins.size() - 1, all.ids);
     // Each job first notes the ends of its texts among its own ids.
     const auto place = [&](size_t job, size_t offset) {
@@ -143,14 +137,14 @@ std::vector<Encoder::Part> Encoder::parts_of(std::span<const Bytes> texts, Enabl
     parts.reserve(texts.size());
     for (size_t i = 0; i < texts.size(); ++i) {
         Bytes text = texts[i];
-        for (size_t size = kJob; scanner_.cuts_at_spaces && text.size() > 2 * size;) {
+        for (size_t size = kJobBytes; scanner_.cuts_at_spaces && text.size() > 2 * size;) {
             const Bytes head = text.first(size);
             const size_t cut = last_cut(scanner_, head, false, [&](size_t at) {
                 return touches_added(head, at, enabled);
             });
             if (cut > 0) parts.push_back({text.first(cut), i, false});
             text = text.subspan(cut);
-            size = cut > 0 ? kJob : 2 * size;
+            size = cut > 0 ? kJobBytes : 2 * size;
         }
         parts.push_back({text, i, true});
     }
@@ -162,10 +156,7 @@ bool Encoder::touches_added(Bytes text, size_t at, Enabled enabled) const {
     for (size_t i = 0; i < added_.size(); ++i) {
         const std::string& content = added_[i].content;
         if (!enabled[i] || content.empty()) continue;
-        for (size_t begin = at - std::min(at, content.size()); begin <= at; ++begin) {
-            const size_t known = std::min(content.size(), text.size() - begin);
-            if (std::memcmp(text.data() + begin, content.data(), known) == 0) return true;
-        }
+        if (may_begin(text, as_bytes(content), at - std::min(at, content.size()), at + 1)) return true;
     }
     return false;
 }

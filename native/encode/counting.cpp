@@ -10,9 +10,8 @@ std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const Bytes> 
         Encoder::Worker worker;
         IdBuffer ids;
     };
-    constexpr size_t kJobBytes = 1 << 18;
     const auto begins =
-        runs_of(texts.size(), kJobBytes, [&](size_t i) { return texts[i].size(); });
+        runs_of(texts.size(), Encoder::kJobBytes, [&](size_t i) { return texts[i].size(); });
     size_t total = 0;
     for (const Bytes text : texts) total += text.size();
     std::vector<int64_t> counts(texts.size());

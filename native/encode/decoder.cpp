@@ -35,11 +35,11 @@ void Decoder::decode(std::span<const Number> ids, ByteBuffer& out) const {
             }
             if (entry.length == kNobodys) throw BadId(std::to_string(number), i);
             const Bytes token = model_.token(static_cast<Id>(id));
-            out.resize(out.written_to(to));
+            out.resize(static_cast<size_t>(to - out.data()));
             to = std::copy(token.begin(), token.end(),
                            out.reserve(token.size() + (end - i) * sizeof(Entry)));
         }
-        out.resize(out.written_to(to));
+        out.resize(static_cast<size_t>(to - out.data()));
     }
 }
 

@@ -1,68 +1,9 @@
 // Ids to bytes.
 #pragma once
 
-#include <cstdlib>
-#include <new>
-
-#include "../base/memory.h"
 #include "encoder.h"
 
 namespace bpe {
-
-// Bytes that are being made, with room to write past them and no zeros written first. Much memory
-// stands on huge pages, and is the system's until it is written: what is reserved may be too much.
-class ByteBuffer {
-public:
-    ByteBuffer() = default;
-    ByteBuffer(ByteBuffer&& other) noexcept { swap(other); }
-    ByteBuffer& operator=(ByteBuffer&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    ~ByteBuffer() {
-        if (is_mapped())
-            huge::unmap(data_, capacity_);
-        else
-            std::free(data_);
-    }
-
-    size_t size() const { return size_; }
-    void resize(size_t size) { size_ = size; }
-    bool is_mapped() const { return huge::kAvailable && capacity_ >= huge::kPage; }
-    Bytes bytes(size_t begin, size_t end) const { return {data_ + begin, end - begin}; }
-
-    // Room for so many bytes more, and where they go; `resize` says how far it was filled.
-    uint8_t* reserve(size_t more) {
-        if (size_ + more > capacity_) grow(size_ + more);
-        return data_ + size_;
-    }
-    size_t written_to(const uint8_t* end) const { return static_cast<size_t>(end - data_); }
-
-private:
-    void grow(size_t least) {
-        ByteBuffer larger;
-        larger.capacity_ = std::max(least, 2 * capacity_);
-        if (larger.is_mapped()) {
-            larger.capacity_ = huge::rounded(larger.capacity_);
-            larger.data_ = static_cast<uint8_t*>(huge::map(larger.capacity_));
-        } else {
-            larger.data_ = static_cast<uint8_t*>(std::malloc(larger.capacity_));
-            if (!larger.data_) throw std::bad_alloc();
-        }
-        if (size_) std::memcpy(larger.data_, data_, size_);
-        larger.size_ = size_;
-        swap(larger);
-    }
-
-    void swap(ByteBuffer& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        std::swap(capacity_, other.capacity_);
-    }
-
-    uint8_t* data_ = nullptr;
-    size_t size_ = 0, capacity_ = 0;
-};
 
 // The tokens of an encoder, which must outlive it, laid out for copying.
 class Decoder {

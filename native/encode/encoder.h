@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "../base/buffer.h"
 #include "../base/parallel.h"
 #include "../scan/scanner.h"
 #include "added.h"
 #include "free_cuts.h"
-#include "id_buffer.h"
 #include "long_merger.h"
 #include "model.h"
 #include "short_merger.h"
@@ -63,8 +63,11 @@ public:
         Id word;  // number of the word
     };
 
-    // What one thread uses again from text to text, but not after an error. Its cache comes from the encoder and goes back
-    // to it: the next call finds it warm.
+    // Bytes of text that are worth handing to a thread.
+    static constexpr size_t kJobBytes = size_t{1} << 18;
+
+    // What one thread uses again from text to text, but not after an error. Its cache comes from the
+    // encoder and goes back to it: the next call finds it warm.
     class Worker {
     public:
         explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
@@ -85,7 +88,7 @@ public:
         std::vector<Symbol> symbols;
         ShortMerger shorts;
         std::unique_ptr<LongMerger> longs;  // made when it is first needed
-        std::vector<Word> new_words;  // each once, and where they occur
+        std::vector<Word> new_words;        // each once, and where they occur
         std::vector<Missed> missed;
 
     private:

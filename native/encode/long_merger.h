@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "../base/buffer.h"
 #include "short_merger.h"
 
 namespace bpe {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "id_buffer.h"
 #include "merge.h"
 
 namespace bpe {

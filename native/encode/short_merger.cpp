@@ -66,7 +66,7 @@ void ShortMerger::start(Lane& lane, Job& job) const {
     lane.previous[0] = 0;
     lane.next[n + 1] = static_cast<uint8_t>(n + 1);
     lane.changed = 0;
-    model_.table().prefetch(kNoId, lane.symbols[0]);
+    model_.table().prefetch(kNoId, lane.symbols[1]);
 }
 
 // Does one merge; false if there is none.

@@ -1,6 +1,8 @@
 // Where a text may be cut in two without a change to its pieces.
 #pragma once
 
+#include <algorithm>
+
 #include "scanner.h"
 
 namespace bpe {
@@ -20,6 +22,16 @@ size_t last_cut(const Scanner& scanner, Bytes text, bool by_line, Touched&& touc
         if (!touched(at)) return at;
     }
     return 0;
+}
+
+// Whether a string may begin at one of the offsets from `first` to before `last`; the text goes on, so
+// that a string that reaches beyond its end may.
+inline bool may_begin(Bytes text, Bytes string, size_t first, size_t last) {
+    for (size_t begin = first; begin < last; ++begin) {
+        const size_t known = std::min(string.size(), text.size() - begin);
+        if (std::memcmp(text.data() + begin, string.data(), known) == 0) return true;
+    }
+    return false;
 }
 
 }  // namespace bpe

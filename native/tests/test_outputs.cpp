@@ -36,11 +36,11 @@ void decoding(const Encoder& encoder, const Decoder& decoder, std::mt19937& rand
         }
         ByteBuffer whole;
         decoder.decode(std::span<const Number>(ids), whole);
-        CHECK(string_of(whole.bytes(0, whole.size())) == expected);
+        CHECK(string_of(Bytes(whole)) == expected);
         Decoder::Texts texts;
         decoder.decode(std::span<const Number>(ids), std::span<const int64_t>(offsets), texts);
         CHECK(texts.ends.size() + 1 == offsets.size());
-        CHECK(string_of(texts.bytes.bytes(0, texts.bytes.size())) ==
+        CHECK(string_of(Bytes(texts.bytes)) ==
               expected.substr(0, texts.bytes.size()));
         const size_t bad = random() % (ids.size() + 1);
         ids.insert(ids.begin() + static_cast<ptrdiff_t>(bad), Number{6});  // nobody's

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "../base/runs.h"
 #include "../scan/cuts.h"
 
 namespace bpe {
@@ -35,14 +36,8 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
     const uint64_t before = position_;
     const std::vector<Part> parts = parts_of(documents, threads);
     while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
-    std::vector<size_t> tasks{0};  // where each begins: short parts are counted many at a time
-    size_t size = 0;
-    for (size_t i = 0; i < parts.size(); ++i) {
-        size += parts[i].text.size();
-        if (size < kTask && i + 1 < parts.size()) continue;
-        tasks.push_back(i + 1);
-        size = 0;
-    }
+    const auto tasks =
+        runs_of(parts.size(), kTask, [&](size_t i) { return parts[i].text.size(); });
     std::atomic<size_t> next_table{0};
     parallel_for(
         tasks.size() - 1, threads, position_ - before, watch,
@@ -99,10 +94,7 @@ size_t PieceCounter::last_cut(Bytes text) const {
 // Whether a special token may begin in front of this place and end behind it.
 bool PieceCounter::splits_special(Bytes text, size_t at) const {
     for (const std::string& special : options_.specials)
-        for (size_t begin = at - std::min(at, special.size() - 1); begin < at; ++begin) {
-            const size_t known = std::min(special.size(), text.size() - begin);
-            if (std::memcmp(text.data() + begin, special.data(), known) == 0) return true;
-        }
+        if (may_begin(text, as_bytes(special), at - std::min(at, special.size() - 1), at)) return true;
     return false;
 }
 
