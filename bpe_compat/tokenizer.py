@@ -228,12 +228,11 @@ class Tokenizer(BulkMethods):
         Raises `LossyConversionError` for what it cannot do, unless `allow_loss`, and
         `UnsupportedError` for a tokenizer of bytes, of which it can do nothing.
 
-        >>> import tempfile, bpe_compat as bc
+        >>> from bpe_compat.converters import pieces
         >>> vocab = "<unk> a b ab".split()
-        >>> model = bc.converters.pieces.Pieces(vocab, [0, -1, -2, -3], [2, 1, 1, 1])
-        >>> normalizers = bc.converters.pieces.normalizers_of(prefix=False, tidy=False)
-        >>> spec = bc.converters.pieces.spec_of(
-        ...     model, "x", byte_fallback=False, normalizers=normalizers)
+        >>> model = pieces.Pieces(vocab, [0, -1, -2, -3], [2, 1, 1, 1])
+        >>> normalizers = pieces.normalizers_of(prefix=False, tidy=False)
+        >>> spec = pieces.spec_of(model, "x", byte_fallback=False, normalizers=normalizers)
         >>> Tokenizer(spec).to_sentencepiece().encode("abb")
         [3, 2]
         """

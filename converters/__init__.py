@@ -6,28 +6,31 @@ cannot a `LossyConversionError`.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
 from ..flat import collector_paused
 from ..spec import TokenizerSpec
-from . import (
-    clip,
-    gguf,
-    gpt2,
-    huggingface,
-    js_tiktoken,
-    llama2c,
-    minbpe,
-    not_bpe,
-    sentencepiece,
-    subword_nmt,
-    tekken,
-    tiktoken,
-)
 from .base import Format, refuse_losses
+
+if TYPE_CHECKING:
+    from . import (
+        clip,
+        gguf,
+        gpt2,
+        huggingface,
+        js_tiktoken,
+        llama2c,
+        minbpe,
+        not_bpe,
+        sentencepiece,
+        subword_nmt,
+        tekken,
+        tiktoken,
+    )
 
 __all__ = [
     "FORMATS",
@@ -50,12 +53,43 @@ __all__ = [
     "write",
 ]
 
-_MODULES = (
-    huggingface, gpt2, gguf, js_tiktoken, tekken, minbpe, clip, llama2c, not_bpe, tiktoken,
-    sentencepiece, subword_nmt,
+
+class _Formats(MutableMapping[str, Format]):
+    """Imports the module of a format when it is first looked at."""
+
+    def __init__(self, *names: str) -> None:
+        self._formats: dict[str, Format | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Format:
+        format = self._formats[name]
+        if format is None:
+            format = self._formats[name] = import_module(f".{name}", __name__).FORMAT
+        return format
+
+    def __setitem__(self, name: str, format: Format) -> None:
+        self._formats[name] = format
+
+    def __delitem__(self, name: str) -> None:
+        del self._formats[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+
+FORMATS = _Formats(
+    "huggingface", "gpt2", "gguf", "js_tiktoken", "tekken", "minbpe", "clip", "llama2c", "not_bpe",
+    "tiktoken", "sentencepiece", "subword_nmt",
 )  # fmt: skip
-FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
-"""Every format by its name; `detect` tries them in this order."""
+"""Every format by its name, which is that of its module; `detect` tries them in this order."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in FORMATS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{name}", __name__)
 
 
 def detect(path: str | os.PathLike[str]) -> str:

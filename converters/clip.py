@@ -6,7 +6,6 @@ words are cut by CLIP's own regex. It may be packed by gzip, and can only be rea
 `simple_tokenizer.py` of CLIP; its repairing of texts by ftfy is left to the caller.
 """
 
-import gzip
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,12 +49,14 @@ def _text(path: Path) -> str:
     data = read_bytes(path)
     try:
         if data.startswith(_GZIP):
-            with gzip.open(path) as file:
-                data = file.read(_MOST + 1)
+            unpacker = zlib.decompressobj(31)
+            data = unpacker.decompress(data, _MOST + 1)
+            if len(data) <= _MOST and not unpacker.eof:
+                raise EOFError("it ends too early")
         if len(data) > _MOST:
             raise FormatError(f"{path.name}: longer than {_MOST} bytes")
         return data.decode()
-    except (OSError, EOFError, zlib.error) as error:
+    except (EOFError, zlib.error) as error:
         raise FormatError(f"{path.name}: is no gzip file: {error}") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path.name}: byte {error.start} is not UTF-8") from error

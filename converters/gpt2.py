@@ -38,7 +38,7 @@ __all__ = ["FORMAT", "read", "write"]
 _VOCAB, _MERGES = "vocab.json", "merges.txt"
 _NAMES = ((_VOCAB, _MERGES), ("encoder.json", "vocab.bpe"))
 _HEADER = "#version"
-_SPECIAL_SHAPE = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
+_SPECIAL_SHAPE = r"<[^<>\s]+>|\[[^\[\]\s]+\]"
 
 
 def detect(path: Path) -> bool:
@@ -130,7 +130,7 @@ def _special_by_shape(vocab: Mapping[str, int], merges: Merges) -> list[AddedTok
     return [
         AddedToken(token, id)
         for token, id in vocab.items()
-        if id not in made and _SPECIAL_SHAPE.fullmatch(token)
+        if id not in made and re.fullmatch(_SPECIAL_SHAPE, token)
     ]
 
 

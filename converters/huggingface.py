@@ -7,7 +7,6 @@ their default changed.
 """
 
 import json
-import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,7 +37,7 @@ _SECTIONS = (
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
     "post_processor", "decoder", "model",
 )  # fmt: skip
-_HINT = re.compile(rb'"(model|added_tokens|pre_tokenizer)"\s*:')
+_HINT = rb'"(model|added_tokens|pre_tokenizer)"\s*:'
 _PLUGIN_CLASS = "BPECompatTokenizer"
 _STOCK_CLASS = "PreTrainedTokenizerFast"
 

@@ -6,7 +6,6 @@ A line of `bpe_ranks` is `! FIRST TOKEN TOKEN ...`: base64 tokens whose ranks co
 import base64
 import binascii
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from .json_tree import Node, load, looks_like
 
 __all__ = ["FORMAT", "read", "write"]
 
-_HINT = re.compile(rb'"bpe_ranks"\s*:\s*"')
+_HINT = rb'"bpe_ranks"\s*:\s*"'
 
 
 def detect(path: Path) -> bool:

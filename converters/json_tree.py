@@ -14,7 +14,7 @@ __all__ = ["Node", "load", "looks_like", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = rb"\\u[dD][89a-fA-F]"
 
 
 class Node:
@@ -88,7 +88,7 @@ def parse(data: bytes, name: str) -> Node:
     try:
         # json.loads would let bytes pass that are half a surrogate pair.
         value = json.loads(data.removeprefix(b"\xef\xbb\xbf").decode())
-        if _SURROGATE.search(data):
+        if re.search(_SURROGATE, data):
             _check_strings(value, name)
     except UnicodeDecodeError as error:
         raise FormatError(f"{name}: byte {error.start} is not UTF-8") from error
@@ -119,13 +119,13 @@ def _check_strings(value: Any, path: str) -> None:
             _check_strings(item, f"{path}[{index}]")
 
 
-def looks_like(path: Path, hint: re.Pattern[bytes]) -> bool:
+def looks_like(path: Path, hint: bytes) -> bool:
     """Whether a file is a JSON object with this near its begin."""
     if path.is_dir():
         return False
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(hint.search(head))
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(re.search(hint, head))
 
 
 def load(path: Path) -> Node:

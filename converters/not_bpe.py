@@ -12,11 +12,11 @@ __all__ = ["FORMAT", "read"]
 
 _KINDS = {
     "RWKV's vocabulary, which is the longest match in a trie and not BPE":
-        re.compile(rb"1 '\\x00' 1\r?\n"),
+        rb"1 '\\x00' 1\r?\n",
     "OpenNMT's BPE codes, whose words its own tokenizer marks and joins":
-        re.compile(rb"v[23];(true|false);(true|false);(true|false);"),
+        rb"v[23];(true|false);(true|false);(true|false);",
     "WordPiece's vocab.txt, which is the longest match and not BPE":
-        re.compile(rb"\[PAD\]\r?\n(?s:.*)\n\[UNK\]\r?\n"),
+        rb"\[PAD\]\r?\n(?s:.*)\n\[UNK\]\r?\n",
 }  # fmt: skip
 
 
@@ -25,7 +25,7 @@ def _kind(path: Path) -> str | None:
         return None
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    return next((kind for kind, shape in _KINDS.items() if shape.match(head)), None)
+    return next((kind for kind, shape in _KINDS.items() if re.match(shape, head)), None)
 
 
 def detect(path: Path) -> bool:

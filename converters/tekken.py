@@ -9,7 +9,6 @@ tiktoken and never looks for special tokens in a text.
 import base64
 import binascii
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ _EARLY_TOKENS = (
     "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
     "[TOOL_CONTENT]",
 )  # fmt: skip
-_HINT = re.compile(rb'"(default_num_special_tokens|token_bytes)"\s*:')
+_HINT = rb'"(default_num_special_tokens|token_bytes)"\s*:'
 
 
 def detect(path: Path) -> bool:

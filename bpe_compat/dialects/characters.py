@@ -20,10 +20,10 @@ __all__ = ["Dialect", "Reader", "changes_length", "long_folding_starts", "named_
 Dialect = Literal["tiktoken", "oniguruma"]
 
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
-_PROPERTY = re.compile(r"\\[pP]\{(\^?)([A-Za-z_]+)\}")
-_SHORT_PROPERTY = re.compile(r"\\[pP]([LMNPSZC])")
-_HEXADECIMAL = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4}))")
-_POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
+_PROPERTY = r"\\[pP]\{(\^?)([A-Za-z_]+)\}"
+_SHORT_PROPERTY = r"\\[pP]([LMNPSZC])"
+_HEXADECIMAL = r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4}))"
+_POSIX = r"\[:(\^?)([a-z]+):\]"
 _ASCII_POSIX: dict[str, tuple[str | tuple[int, int], ...]] = {
     "alnum": ((48, 57), (65, 90), (97, 122)),
     "alpha": ((65, 90), (97, 122)),
@@ -161,9 +161,9 @@ class Reader:
         self.at += len(text)
         return True
 
-    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    def match(self, pattern: str) -> re.Match[str] | None:
         """Takes what a pattern matches here, if it does."""
-        found = pattern.match(self.text, self.at)
+        found = re.compile(pattern).match(self.text, self.at)
         if found:
             self.at = found.end()
         return found

@@ -34,13 +34,13 @@ A7D0+1 A7D6-A7DA/2+1 A7F5+1 AB70-ABBF-38864 FB05+1 FF21-FF3A+32 10400-10427+40 1
 10570-10594/2+39 10571-10579/2+39 1057D-10589/2+39 1058D-10591/2+39 10595+39 10C80-10CB2+64
 10D50-10D65+32 118A0-118BF+32 16E40-16E5F+32 1E900-1E921+34
 """
-_ROW = re.compile(r"([0-9A-F]+)(?:-([0-9A-F]+))?(?:/(\d))?([+-]\d+)$")
+_ROW = r"([0-9A-F]+)(?:-([0-9A-F]+))?(?:/(\d))?([+-]\d+)$"
 
 
 def _rows() -> list[tuple[int, int, int, int]]:
     rows = []
     for text in _TABLE.split():
-        row = _ROW.match(text)
+        row = re.match(_ROW, text)
         assert row, text
         first = int(row[1], 16)
         last = int(row[2], 16) if row[2] else first

@@ -16,11 +16,11 @@ _LONGEST = 20_000
 _DEEPEST = 100
 _MOST_REPETITIONS = 10_000
 
-_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
-_INTERVAL = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
-_NAMES: dict[Dialect, re.Pattern[str]] = {
-    "tiktoken": re.compile(r"\(\?P?<[A-Za-z_]\w*>", re.ASCII),
-    "oniguruma": re.compile(r"\(\?<[A-Za-z_]\w*>", re.ASCII),
+_FLAGS = r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])"
+_INTERVAL = r"\{([0-9]*)(?:(,)([0-9]*))?\}"
+_NAMES: dict[Dialect, str] = {
+    "tiktoken": r"(?a)\(\?P?<[A-Za-z_]\w*>",
+    "oniguruma": r"(?a)\(\?<[A-Za-z_]\w*>",
 }
 _LOOKS = {"(?=": (False, False), "(?!": (False, True), "(?<=": (True, False), "(?<!": (True, True)}
 # The letters of a dialect: i, the dot matches newlines, ^ and $ match at lines.
@@ -66,7 +66,7 @@ class _Parser(Reader):
             if self.skip("|"):
                 branches.append([])
                 continue
-            changed = _FLAGS.match(self.text, self.at)
+            changed = re.compile(_FLAGS).match(self.text, self.at)
             if not changed or changed[3] == ":":
                 branches[-1].append(self._quantified(flags, depth))
                 continue
@@ -217,7 +217,7 @@ class _Parser(Reader):
 
     def _group(self, flags: Flags, depth: int) -> Node:
         start = self.at
-        changed = _FLAGS.match(self.text, start)
+        changed = re.compile(_FLAGS).match(self.text, start)
         look = next((look for look in _LOOKS if self.ahead(look)), None)
         atomic = self.ahead("(?>")
         if changed:

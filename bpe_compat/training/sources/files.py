@@ -1,11 +1,8 @@
 """Files of text, JSON lines and Parquet, plain or compressed, read in blocks of a few megabytes."""
 
-import bz2
-import gzip
 import importlib
 import io
 import json
-import lzma
 import os
 import warnings
 import zlib
@@ -20,7 +17,8 @@ from .reading import Batch, Document, Reading
 __all__ = ["read_file", "read_stream", "text_files"]
 
 _BLOCK = 1 << 22
-_COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
+_MODULES = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2"}
+_COMPRESSED = (".zst", *_MODULES)
 _LINES = (".jsonl", ".ndjson")
 _TEXT = (".txt", ".text", ".md")
 _REFUSED = {
@@ -63,7 +61,7 @@ def read_file(path: Path, reading: Reading) -> Iterator[Batch]:
             yield from read(file, str(path), reading)
     except FileNotFoundError:
         raise FormatError(f"{path}: no such file; to train on a text itself pass [text]") from None
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+    except (OSError, EOFError, ValueError, _damage(compression)) as error:
         if isinstance(error, FormatError):
             raise
         name = repr(str(path)[:100])
@@ -110,16 +108,21 @@ def _kind(path: Path) -> tuple[str, str]:
 
 def _open(path: Path, compression: str) -> BinaryIO:
     match compression:
-        case ".gz":
-            return cast(BinaryIO, gzip.open(path))
-        case ".xz":
-            return cast(BinaryIO, lzma.open(path))
-        case ".bz2":
-            return cast(BinaryIO, bz2.open(path))
         case ".zst":
             return _open_zstandard(path)
-        case _:
+        case "":
             return path.open("rb", buffering=0)
+        case _:
+            module = importlib.import_module(_MODULES[compression])
+            return cast(BinaryIO, module.open(path))
+
+
+def _damage(compression: str) -> type[Exception]:
+    """What a decompressor raises for damaged data, if neither `OSError` nor `EOFError`."""
+    if compression != ".xz":
+        return zlib.error
+    found: type[Exception] = importlib.import_module("lzma").LZMAError
+    return found
 
 
 def _open_zstandard(path: Path) -> BinaryIO:
