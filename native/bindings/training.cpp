@@ -119,12 +119,11 @@ void bind_training(nb::module_& m) {
                  std::vector<uint8_t> blob;
                  std::vector<int64_t> ends;
                  std::vector<uint64_t> counts;
-                 for (size_t i = 0; i < pieces.size(); ++i) {
-                     const Bytes piece = pieces.piece(i);
+                 pieces.for_each([&](Bytes piece, uint64_t count) {
                      blob.insert(blob.end(), piece.begin(), piece.end());
                      ends.push_back(static_cast<int64_t>(blob.size()));
-                     counts.push_back(pieces.count(i));
-                 }
+                     counts.push_back(count);
+                 });
                  return nb::make_tuple(to_bytes(blob), to_array(std::move(ends)),
                                        to_array(std::move(counts)));
              }, "Pieces in the order of their first appearance: bytes, their ends, counts.",

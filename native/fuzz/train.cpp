@@ -160,8 +160,11 @@ void run(Input in) {
     counter.add(views, options.threads, watch);
     const PieceCounts counts(counter.table(), true);
     CHECK(counts.size() == words.size());
-    for (size_t i = 0; i < words.size(); ++i)
-        CHECK(string_of(counts.piece(i)) == words[i].piece && counts.count(i) == words[i].count);
+    size_t i = 0;
+    counts.for_each([&](Bytes piece, uint64_t count) {
+        CHECK(string_of(piece) == words[i].piece && count == words[i].count);
+        ++i;
+    });
     CHECK(train(counts, Start::of_bytes(order), options, watch) == expected);
 }
 

@@ -57,14 +57,17 @@ void training() {
             table.add(Exact(piece), count, n);
         }
         const PieceCounts counts(table, true);
-        for (size_t i = 0; i < counts.size(); ++i) {
-            const Bytes piece = counts.piece(i);
-            words.push_back({std::vector<Id>(piece.begin(), piece.end()), counts.count(i)});
-        }
+        counts.for_each([&](Bytes piece, uint64_t count) {
+            words.push_back({std::vector<Id>(piece.begin(), piece.end()), count});
+        });
         options.tie_break = TieBreak::ids;
         CHECK(train(counts, start, options, watch) == textbook(words, options.merges));
+        const PieceCounts unordered(table, false);
+        for (options.threads = 1; options.threads < 4; ++options.threads)
+            CHECK(train(unordered, start, options, watch) == textbook(words, options.merges));
         for (const TieBreak tie : {TieBreak::bytes, TieBreak::first}) {
             options.tie_break = tie;
+            options.threads = 1;
             CHECK(train(counts, start, options, watch).size() <= options.merges);
         }
     }
@@ -92,10 +95,13 @@ void training() {
         PieceCounter many({scanner("cl100k"), {"<s>"}, by_line, SIZE_MAX});
         one.add(views, 1, watch);
         many.add(views, 5, watch);
-        const PieceCounts a(one.table(), true), b(many.table(), true);
-        CHECK(a.size() == b.size());
-        for (size_t i = 0; i < a.size(); ++i)
-            CHECK(equal(a.piece(i), b.piece(i)) && a.count(i) == b.count(i));
+        const auto list_of = [](const CountTable& table) {
+            std::vector<std::pair<std::string, uint64_t>> list;
+            PieceCounts(table, true).for_each(
+                [&](Bytes piece, uint64_t count) { list.push_back({string_of(piece), count}); });
+            return list;
+        };
+        CHECK(list_of(one.table()) == list_of(many.table()));
     }
 }
 

@@ -10,7 +10,8 @@
 
 namespace bpe {
 
-// Pieces of up to 15 bytes, nearly all of them, are keys themselves; longer ones lie in a buffer. A piece's order is the place of its first appearance in the text.
+// Pieces of up to 15 bytes, nearly all of them, are keys themselves; longer ones lie in a buffer. A
+// piece's order is the offset of its first appearance in the text.
 //
 // With a limit, the table forgets instead of growing beyond so many bytes. Short and long pieces may
 // take half of it each; where that is full, all pieces are forgotten that have occurred at most n
@@ -37,18 +38,17 @@ public:
     // Adds all of another table, on so many threads. Not for tables with a limit.
     void add(const CountTable& other, unsigned threads);
 
-    // Calls `sink(piece, count, order)` for every piece, in no particular order.
+    // Pieces are at places below this, though not at each.
+    size_t places() const { return slots_.size() + long_pieces_.size(); }
+    // Calls `sink(piece, count, order)` if there is a piece at a place; `piece` is gone afterwards.
     template <class Sink>
-    void for_each(Sink&& sink) const {
-        for (size_t i = 0; i < slots_.size(); ++i) {
-            const Slot& slot = slots_[i];
-            if (slot.key.high == 0) continue;
-            uint8_t bytes[16];
-            std::memcpy(bytes, &slot.key, 16);
-            sink(Bytes(bytes, slot.key.length()), slot.count, slot.order);
+    void look_at(size_t place, Sink&& sink) const {
+        if (place >= slots_.size()) {
+            const auto id = static_cast<Id>(place - slots_.size());
+            sink(long_pieces_[id], long_counts_[id].count, long_counts_[id].order);
+        } else if (const Slot& slot = slots_[place]; slot.key.high != 0) {
+            sink(slot.key.bytes(), slot.count, slot.order);
         }
-        for (Id i = 0; i < long_pieces_.size(); ++i)
-            sink(long_pieces_[i], long_counts_[i].count, long_counts_[i].order);
     }
 
 private:

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "cells.h"
 #include "pair_queue.h"
-#include "places.h"
+#include "pair_search.h"
 #include "trainer.h"
 
 namespace bpe {
@@ -25,11 +24,11 @@ namespace bpe {
 template <class Cell, class Number>
 class MergeLoop {
 public:
-    MergeLoop(const PieceCounts& pieces, const Start& start, const TrainOptions& options, Crew& crew)
+    MergeLoop(const Words& words, const Start& start, const TrainOptions& options, Crew& crew)
         : options_(options),
           prefix_(start.prefix.size()),
           crew_(crew),
-          cells_(pieces, start, options.tie_break == TieBreak::first, crew),
+          cells_(words, crew),
           tokens_(start.tokens),
           widths_(start.widths),
           shards_(crew.size()) {
@@ -37,9 +36,9 @@ public:
             for (Id id = 0; id < tokens_.size(); ++id) known_.insert(id);
         for (Shard& shard : shards_) shard.resize(tokens_.size());
         if (!start.spell)
-            add_byte_pairs();
+            search().add_byte_pairs();
         else
-            add_pairs(1);
+            search().add_pairs(1);
         floor_ = least_worth_a_list();
     }
 
@@ -69,6 +68,7 @@ public:
             crew_.run([&](unsigned i) { visit(shards_[i], shards_[i].of(pair), a, b, z); });
         else
             for (const Shard& shard : shards_) visit(shards_[0], shard.of(pair), a, b, z);
+        for (Shard& shard : shards_) shard.drop(pair);
         pairs_[pair].count = 0;
         const auto first_new = static_cast<Pair>(pairs_.size());
         apply(a, b, z);
@@ -91,28 +91,11 @@ public:
     }
 
 private:
-    // Where a pair starts, and how often its word occurs.
-    struct Place {
-        Number at, count;
-    };
-    struct Shard {
-        PlaceArena<Place> arena;
-        std::vector<std::span<const Place>> places;  // by pair, rising; stale ones stay; may be short
-        // (left, a) -> (left, z) in front of a merge, (b, right) -> (z, right) behind it.
-        Side<Place> before, after;
+    using Place = bpe::Place<Number>;
+    using Shard = bpe::Shard<Number>;
+    static constexpr Cell kEnd = Cells<Cell, Number>::kEnd;
 
-        std::span<const Place> of(Pair pair) const {
-            return pair < places.size() ? places[pair] : std::span<const Place>();
-        }
-        void resize(size_t ids) {
-            before.resize(ids);
-            after.resize(ids);
-        }
-        void clear() {
-            before.clear();
-            after.clear();
-        }
-    };
+    PairSearch<Cell, Number> search() { return {cells_, widths_, pairs_, shards_, crew_}; }
 
     // From so many places on, all threads work on a merge: a step together costs about 1 µs.
     static constexpr size_t kWorthSharing = 400;
@@ -125,93 +108,6 @@ private:
         for (Pair pair = 0; pair < pairs_.size(); ++pair) total += pairs_[pair].count;
         const uint64_t mean = total / std::max<uint64_t>(options_.merges, 1);
         return std::max({uint64_t{1}, options_.min_frequency, mean / 64});
-    }
-
-    // Calls `visit(place, count)` for every two symbols of a shard's words.
-    template <class Visit>
-    void for_each_start(size_t shard, Visit&& visit) const {
-        const auto [first, last] = cells_.share(shard, shards_.size());
-        const Cell* cells = cells_.data();
-        for (size_t word = first; word < last; ++word)
-            for (size_t at = cells_.begin(word);;) {
-                const size_t next = at + widths_[cells[at]];
-                if (cells[next] == Cells<Cell>::kEnd) break;
-                visit(cells[at], cells[next], Place{static_cast<Number>(at),
-                                                    static_cast<Number>(cells_.count(word))});
-                at = next;
-            }
-    }
-
-    // Counts the pairs of bytes in squares of counters, then lists their places.
-    void add_byte_pairs() {
-        struct Square {
-            uint64_t count = 0;
-            size_t size = 0;
-            Place* end = nullptr;
-        };
-        std::vector<std::vector<Square>> squares(shards_.size(), std::vector<Square>(1 << 16));
-        crew_.run([&](unsigned i) {
-            for_each_start(i, [&](Id left, Id right, Place place) {
-                Square& square = squares[i][left << 8 | right];
-                square.count += place.count;
-                ++square.size;
-            });
-        });
-        for (size_t pair = 0; pair < 1 << 16; ++pair) {
-            uint64_t count = 0;
-            for (const auto& table : squares) count += table[pair].count;
-            if (count == 0) continue;
-            pairs_.add(static_cast<Id>(pair >> 8), pair & 0xFF, count);
-            for (size_t i = 0; i < shards_.size(); ++i) {
-                const std::span<Place> places = shards_[i].arena.allocate(squares[i][pair].size);
-                shards_[i].places.push_back(places);
-                squares[i][pair].end = places.data();
-            }
-        }
-        crew_.run([&](unsigned i) {
-            for_each_start(i, [&](Id left, Id right, Place place) {
-                *squares[i][left << 8 | right].end++ = place;
-            });
-        });
-    }
-
-    // Adds all pairs of any symbols that count at least so much and are not there yet.
-    void add_pairs(uint64_t least) {
-        PairTable found;
-        struct List {
-            std::vector<size_t> sizes;  // by number of the found pair
-            std::vector<Place*> ends;
-        };
-        std::vector<List> lists(shards_.size());
-        for (size_t i = 0; i < shards_.size(); ++i)
-            for_each_start(i, [&](Id left, Id right, Place place) {
-                if (pairs_.find(left, right) != kNoPair) return;
-                Pair pair = found.find(left, right);
-                if (pair == kNoPair) pair = found.add(left, right, 0);
-                found[pair].count += place.count;
-                if (lists[i].sizes.size() <= pair) lists[i].sizes.resize(pair + 1);
-                ++lists[i].sizes[pair];
-            });
-        for (size_t i = 0; i < shards_.size(); ++i) {
-            lists[i].sizes.resize(found.size());
-            lists[i].ends.resize(found.size());
-        }
-        for (Pair pair = 0; pair < found.size(); ++pair) {
-            const auto [left, right, count] = found[pair];
-            if (count < least) continue;
-            const Pair added = pairs_.add(left, right, count);
-            for (size_t i = 0; i < shards_.size(); ++i) {
-                const std::span<Place> places = shards_[i].arena.allocate(lists[i].sizes[pair]);
-                shards_[i].places.resize(added + 1);
-                shards_[i].places[added] = places;
-                lists[i].ends[pair] = places.data();
-            }
-        }
-        for (size_t i = 0; i < shards_.size(); ++i)
-            for_each_start(i, [&](Id left, Id right, Place place) {
-                const Pair pair = found.find(left, right);
-                if (pair != kNoPair && found[pair].count >= least) *lists[i].ends[pair]++ = place;
-            });
     }
 
     // Queues the pair with its count of now, unless that is below the threshold or the options rule
@@ -232,7 +128,7 @@ private:
                     greatest = std::max(greatest, pairs_[pair].count);
             if (greatest < floor_ && floor_ > least) {
                 floor_ = std::max(least, floor_ / 8);
-                add_pairs(floor_);
+                search().add_pairs(floor_);
                 continue;
             }
             const uint64_t ceiling = threshold_;
@@ -310,11 +206,11 @@ private:
             // `a` for its right neighbour.
             shard.after.of(a).added -= place.count;
             shard.after.add(z, {static_cast<Number>(place.at - width), place.count}, 0, place.count);
-        } else if (left != Cells<Cell>::kEnd) {
+        } else if (left != kEnd) {
             const auto at = static_cast<Number>(place.at - widths_[left]);
             shard.before.add(left, {at, place.count}, place.count, place.count);
         }
-        if (right != Cells<Cell>::kEnd) shard.after.add(right, place, place.count, place.count);
+        if (right != kEnd) shard.after.add(right, place, place.count, place.count);
     }
 
     // Brings what all shards have gathered into the pairs.
@@ -384,7 +280,7 @@ private:
     const TrainOptions& options_;
     size_t prefix_;  // bytes
     Crew& crew_;
-    Cells<Cell> cells_;
+    Cells<Cell, Number> cells_;
     ByteStrings tokens_;
     BytesIndex known_{tokens_};     // filled if a pair may clash
     std::vector<uint32_t> widths_;  // of the tokens, in cells

@@ -51,7 +51,7 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
 // For several threads, long documents are cut where that changes nothing.
 std::vector<PieceCounter::Part> PieceCounter::parts_of(std::span<const Bytes> documents,
                                                        unsigned threads) {
-    constexpr size_t kPart = 1 << 18;
+    constexpr size_t kPart = 1 << 16;
     std::vector<Part> parts;
     for (Bytes document : documents) {
         add_bytes(document.size());

@@ -7,19 +7,32 @@
 
 namespace bpe {
 
-// Distinct pieces and their counts.
+// The distinct pieces of a table and their counts; the table must outlive this object unchanged.
 class PieceCounts {
 public:
-    // All of a table; in the order of first appearance if that is asked for.
+    // In the order of first appearance if that is asked for, else in that of the table.
     PieceCounts(const CountTable& table, bool in_order);
 
-    size_t size() const { return counts_.size(); }
-    Bytes piece(size_t i) const { return pieces_[i]; }
-    uint64_t count(size_t i) const { return counts_[i]; }
+    size_t size() const { return table_.size(); }
+
+    // Calls `sink(piece, count)` for each; `piece` is gone afterwards.
+    template <class Sink>
+    void for_each(Sink&& sink) const {
+        for_each(0, 1, sink);
+    }
+    // The same for one of so many parts, which are one behind the other.
+    template <class Sink>
+    void for_each(size_t part, size_t parts, Sink&& sink) const {
+        const size_t all = in_order_ ? places_.size() : table_.places();
+        for (size_t i = all / parts * part; i < (part + 1 == parts ? all : all / parts * (part + 1)); ++i)
+            table_.look_at(in_order_ ? places_[i] : i,
+                           [&](Bytes piece, uint64_t count, uint64_t) { sink(piece, count); });
+    }
 
 private:
-    ByteStrings pieces_;
-    std::vector<uint64_t> counts_;
+    const CountTable& table_;
+    bool in_order_;
+    std::vector<size_t> places_;  // in order
 };
 
 }  // namespace bpe

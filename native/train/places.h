@@ -2,34 +2,43 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pair_table.h"
 
 namespace bpe {
 
-// Lists that are written once and read once: memory is handed out in order and freed at the end.
+// Lists of places: memory is handed out in order and freed at the end.
 template <class Place>
 class PlaceArena {
 public:
     std::span<Place> allocate(size_t size) {
+        if (size <= spare_.size()) return taken(spare_, size);
         if (size > left_.size()) {
-            const size_t block = std::max(size, kBlock);
-            blocks_.push_back(std::make_unique_for_overwrite<Place[]>(block));
-            left_ = {blocks_.back().get(), block};
+            blocks_.emplace_back(std::max(size, std::min(kBlock, kFirst << blocks_.size())));
+            left_ = {blocks_.back().data(), blocks_.back().size()};
         }
-        const std::span<Place> places = left_.first(size);
-        left_ = left_.subspan(size);
-        return places;
+        return taken(left_, size);
+    }
+    // What is read no more is written again, if it is the largest of its kind: it lies in the caches,
+    // while the system has to make new pages first.
+    void give_back(std::span<Place> places) {
+        if (places.size() > spare_.size()) spare_ = places;
     }
 
 private:
-    static constexpr size_t kBlock = 1 << 17;
+    static constexpr size_t kFirst = 1 << 12, kBlock = huge::kPage / sizeof(Place);
 
-    std::vector<std::unique_ptr<Place[]>> blocks_;
-    std::span<Place> left_;
+    static std::span<Place> taken(std::span<Place>& from, size_t size) {
+        const std::span<Place> places = from.first(size);
+        from = from.subspan(size);
+        return places;
+    }
+
+    std::vector<ZeroedArray<Place>> blocks_;
+    std::span<Place> left_, spare_;
 };
 
 // Changes to the pairs of a merged pair's neighbours on one side, gathered per neighbour: one
@@ -107,6 +116,38 @@ private:
     std::vector<Change> changes_;
     std::vector<Entry> log_;
     std::vector<Target> targets_;
+};
+
+// Where a pair starts, and how often its word occurs.
+template <class Number>
+struct Place {
+    Number at, count;
+};
+
+// A share of the words: where the pairs occur in them, and what a merge does to them.
+template <class Number>
+struct Shard {
+    using Place = bpe::Place<Number>;
+
+    PlaceArena<Place> arena;
+    std::vector<std::span<Place>> places;  // by pair, rising; stale ones stay; may be short
+    // (left, a) -> (left, z) in front of a merge, (b, right) -> (z, right) behind it.
+    Side<Place> before, after;
+
+    std::span<const Place> of(Pair pair) const {
+        return pair < places.size() ? places[pair] : std::span<Place>();
+    }
+    void drop(Pair pair) {
+        if (pair < places.size()) arena.give_back(std::exchange(places[pair], {}));
+    }
+    void resize(size_t ids) {
+        before.resize(ids);
+        after.resize(ids);
+    }
+    void clear() {
+        before.clear();
+        after.clear();
+    }
 };
 
 }  // namespace bpe

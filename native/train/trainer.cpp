@@ -6,10 +6,9 @@ namespace bpe {
 namespace {
 
 template <class Cell, class Number>
-MergeList train_with(const PieceCounts& pieces, const Start& start, const TrainOptions& options,
+MergeList train_with(const Words& words, const Start& start, const TrainOptions& options, Crew& crew,
                      Watch& watch) {
-    Crew crew(options.threads);
-    MergeLoop<Cell, Number> loop(pieces, start, options, crew);
+    MergeLoop<Cell, Number> loop(words, start, options, crew);
     MergeList merges;
     for (const auto& [left, right] : options.first) {
         watch.tick(merges.size(), options.merges);
@@ -43,19 +42,14 @@ Start Start::of_bytes(const std::array<uint8_t, 256>& byte_order) {
 
 MergeList train(const PieceCounts& pieces, const Start& start, const TrainOptions& options,
                 Watch& watch) {
-    uint64_t cells = 1, greatest = 0;
-    uint64_t width = 1;
-    for (const uint32_t symbol : start.widths) width = std::max<uint64_t>(width, symbol);
-    for (size_t i = 0; i < pieces.size(); ++i) {
-        cells += (pieces.piece(i).size() + 2) * (start.spell ? width : 1);  // at most
-        greatest = std::max(greatest, pieces.count(i));
-    }
+    Crew crew(options.threads);
+    const Words words(pieces, start, options.tie_break == TieBreak::first, crew);
     // The narrowest types that hold every id, every place and every word's count.
     const size_t ids = start.tokens.size() + std::max(options.merges, options.first.size());
-    if (cells > UINT32_MAX || greatest > UINT32_MAX)
-        return train_with<uint32_t, uint64_t>(pieces, start, options, watch);
-    if (ids >= UINT16_MAX) return train_with<uint32_t, uint32_t>(pieces, start, options, watch);
-    return train_with<uint16_t, uint32_t>(pieces, start, options, watch);
+    if (words.cells() > UINT32_MAX || words.greatest_count() > UINT32_MAX)
+        return train_with<uint32_t, uint64_t>(words, start, options, crew, watch);
+    if (ids >= UINT16_MAX) return train_with<uint32_t, uint32_t>(words, start, options, crew, watch);
+    return train_with<uint16_t, uint32_t>(words, start, options, crew, watch);
 }
 
 }  // namespace bpe
