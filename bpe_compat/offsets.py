@@ -4,7 +4,8 @@ Exact beside tokenizers (source: tokenizer/pre_tokenizer.rs and added_vocabulary
 an id covers whole characters; a space that the tokenizer puts in front covers what follows it.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -37,8 +38,14 @@ class Locator:
     def __init__(self, spec: TokenizerSpec, core: _core.Encoder) -> None:
         self._spec = spec
         self._core = core
-        self._align = aligner(spec.normalizers)
-        self._split = byte_splitter(spec.splits)
+
+    @functools.cached_property
+    def _align(self) -> Callable[[Aligned], Aligned]:
+        return aligner(self._spec.normalizers)
+
+    @functools.cached_property
+    def _split(self) -> Callable[[str], list[tuple[int, int]]]:
+        return byte_splitter(self._spec.splits)
 
     def locate(self, text: str, enabled: bytes) -> Located:
         """The ids of a text with where they come from; `enabled` is a mask of added tokens."""

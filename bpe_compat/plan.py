@@ -82,8 +82,10 @@ def _never_matches(split: Split, normalizers: Sequence[Normalizer]) -> bool:
     A replacement leaves none if it puts something there that shares no character with it; what
     comes later must not bring it back.
     """
+    if split.mapped or split.invert or all(step.kind != "replace" for step in normalizers):
+        return False
     text = dialects.literal(split.pattern)
-    if not text or split.mapped or split.invert:
+    if not text:
         return False
     gone = False
     for step in normalizers:
