@@ -2,7 +2,7 @@
 
 Every figure comes from processes that do nothing else, pinned to as many processors as they may use
 threads; the libraries take turns, and before anything is timed, all of them have given the same ids
-for the whole text and the same text for the ids. The tokenizers are trained here, on the text
+for their part of the text and that text for the ids. The tokenizers are trained here, on the text
 itself. What runs on one thread is measured in CPU seconds.
 """
 
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 Rows = dict[str, dict[str, float]]
-"""Seconds by library and by what was measured."""
+"""Seconds by library and by what was measured; for passes and decoding, seconds a megabyte."""
 LENGTHS = (10, 100, 1_000, 10_000)
 """Characters of the texts of single calls."""
 LOADS = {"import": "import", JSON: "tokenizer.json", RANKS: ".tiktoken"}
@@ -81,11 +81,6 @@ class Bench:
         paths = [str(self.corpus), str(self.folder)]
         return run_child(["encode", kind, name, self.pattern, *paths, str(threads)], threads)
 
-    @property
-    def size(self) -> int:
-        """Bytes of the text."""
-        return self.corpus.stat().st_size
-
 
 def prepared(corpus: Path, folder: Path, pattern: str, vocab_size: int, rounds: int) -> Bench:
     """Trains a tokenizer and compares what the libraries make of it; ends if they differ."""
@@ -96,26 +91,26 @@ def prepared(corpus: Path, folder: Path, pattern: str, vocab_size: int, rounds: 
     answers = {name: bench.row("check", name) for name in installed()}
     for name, answer in answers.items():
         bench.reads[name] = tuple(file for file in (JSON, RANKS) if answer.pop(file))
-        same(f"{pattern}, {name}", answer, answers["bpe_compat"])
+        same(f"{pattern}, {name}", answer, {key: answers["bpe_compat"][key] for key in answer})
     return bench
 
 
 def bench_encoding(bench: Bench) -> dict[int, Rows]:
-    """Seconds of the first and the second pass over the text, by the number of threads."""
+    """The first and the second pass over the text, by the number of threads."""
     found = {}
     for threads in range(1, min(2, processors()) + 1):
         found[threads] = bench.rows("passes", threads)
         for which in ("first", "second"):
             title = f"encoding with {bench.pattern}, {threads} thread(s), {which} pass"
-            report(title, _of(found[threads], which), speed(bench.size))
+            report(title, _of(found[threads], which), speed)
     return found
 
 
 def bench_decoding(bench: Bench) -> Rows:
-    """Seconds of decoding all the ids of the text."""
+    """Decoding all the ids of the text."""
     rows = bench.rows("decode")
     for what in rows["bpe_compat"]:
-        report(f"decoding {what}, {bench.pattern}", _of(rows, what), speed(bench.size))
+        report(f"decoding {what}, {bench.pattern}", _of(rows, what), speed)
     return rows
 
 
@@ -167,8 +162,14 @@ def _opened(
     return of(folder / (file or of.files[0]), pattern, threads)
 
 
-def _texts(text: str) -> list[str]:
-    return [text[i : i + 4000] for i in range(0, len(text), 4000)]
+def _texts(text: str, of: Library) -> list[str]:
+    texts = [text[i : i + 4000] for i in range(0, len(text), 4000)]
+    return texts[: -(-len(texts) // of.part)]
+
+
+def _a_megabyte(seconds: dict[str, float], texts: list[str]) -> dict[str, float]:
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    return {what: value / megabytes for what, value in seconds.items()}
 
 
 def _short_texts(text: str, length: int) -> list[str]:
@@ -180,7 +181,7 @@ def _short_texts(text: str, length: int) -> list[str]:
 def _check(opened: Opened, text: str) -> dict[str, float]:
     """Digests of all ids, and which files the library reads; decoding must give the text."""
     first = opened()
-    texts = _texts(text)
+    texts = _texts(text, first)
     rows = first.lists(first.encode_batch(texts))
     _check_decoding(first, rows, texts)
     answer: dict[str, float] = {JSON: 0, RANKS: 0, first.files[0]: 1}
@@ -195,10 +196,12 @@ def _check(opened: Opened, text: str) -> dict[str, float]:
         same(file, digest(again.lists(again.encode_batch(texts))), digest(rows))
         answer[file] = 1
     short = [short for length in LENGTHS for short in _short_texts(text, length)]
-    return answer | {
-        "ids": digest(rows),
-        "ids of single calls": digest([list(first.encode(short)) for short in short]),
-    }
+    answer["ids of single calls"] = digest([list(first.encode(short)) for short in short])
+    for part in (1, 10):
+        if part >= first.part:
+            count = -(-len(rows) * first.part // part)
+            answer[f"ids of 1/{part}"] = digest(rows[:count])
+    return answer
 
 
 def _check_decoding(tokenizer: Library, rows: list[list[int]], texts: list[str]) -> None:
@@ -209,7 +212,8 @@ def _check_decoding(tokenizer: Library, rows: list[list[int]], texts: list[str])
 
 def _passes(opened: Opened, text: str) -> dict[str, float]:
     """The first pass of a new tokenizer over the text, and the second one."""
-    tokenizer, texts = opened(), _texts(text)
+    tokenizer = opened()
+    texts = _texts(text, tokenizer)
     tokenizer.encode_batch(["What is made or imported at the first call, is there now."])
     row, now = {}, clock(tokenizer.threads)
     for which in ("first", "second"):
@@ -217,13 +221,14 @@ def _passes(opened: Opened, text: str) -> dict[str, float]:
         result = tokenizer.encode_batch(texts)
         row[which] = now() - started
         del result
-    return row
+    return _a_megabyte(row, texts)
 
 
 def _decode(opened: Opened, text: str) -> dict[str, float]:
     tokenizer = opened()
-    rows = tokenizer.lists(tokenizer.encode_batch(_texts(text)))
-    return medians(tokenizer.decoders(_ids(rows)), 3)
+    texts = _texts(text, tokenizer)
+    rows = tokenizer.lists(tokenizer.encode_batch(texts))
+    return _a_megabyte(medians(tokenizer.decoders(_ids(rows)), 3), texts)
 
 
 def _ids(rows: list[list[int]]) -> Ids:

@@ -38,6 +38,8 @@ class Library(ABC):
 
     files: ClassVar[tuple[str, ...]]
     """What the library reads, first the one it is measured with."""
+    part: ClassVar[int] = 1
+    """It gets one such part of a long text, so that slow libraries do not take all the time."""
 
     def __init__(self, path: Path, pattern: str, threads: int) -> None:
         self.threads = threads
@@ -123,6 +125,7 @@ class Gigatoken(Library):
 
 class Tiktoken(Library):
     files = (RANKS,)
+    part = 10
 
     def load(self, path: Path, pattern: str) -> Any:
         import tiktoken
@@ -151,6 +154,7 @@ class Tiktoken(Library):
 
 class Tokenizers(Library):
     files = (JSON,)
+    part = 10
 
     def load(self, path: Path, pattern: str) -> Any:
         import tokenizers

@@ -58,9 +58,9 @@ def report(title: str, seconds: dict[str, float], shown: Callable[[float], str])
         print(f"  {name:<{width}} {shown(value):>12}{ratio}", flush=True)
 
 
-def speed(size: int) -> Callable[[float], str]:
-    """Seconds as megabytes a second."""
-    return lambda seconds: f"{size / 1e6 / seconds:.1f} MB/s"
+def speed(seconds: float) -> str:
+    """Seconds a megabyte as megabytes a second."""
+    return f"{1 / seconds:.1f} MB/s"
 
 
 def duration(seconds: float) -> str:
