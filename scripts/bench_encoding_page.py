@@ -29,12 +29,12 @@ HEAD = """# Encoding: speed beside the peers
 
 Written by `python scripts/bench.py page encode --corpus FILE` on one machine with other work to do:
 ratios mean more than figures. Each figure is the median of {rounds} rounds in which the libraries
-take turns, in processes of their own, with one thread where nothing else is said; the seconds are
-CPU seconds, except for two threads. The text is {megabytes} MB of English from the web, in texts of
-4,000 characters; the tokenizers have {vocab_size:,} ids trained on it. tiktoken and tokenizers get
-the first tenth of the text, so that they do not take all the time. Before anything is timed, all
-have given the same ids for their part and that text for the ids. No figure: the library does not do
-this.
+take turns, in processes of their own, with one thread where nothing else is said. One thread is
+measured in CPU seconds, two are in seconds, in which other work on the machine counts as well. The
+text is {megabytes} MB of English from the web, in texts of 4,000 characters; the tokenizers have
+{vocab_size:,} ids trained on it. tiktoken and tokenizers get the first tenth of the text, so that
+they do not take all the time. Before anything is timed, all have given the same ids for their part
+and that text for the ids. No figure: the library does not do this.
 
 {versions}.
 
