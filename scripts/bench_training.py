@@ -23,10 +23,10 @@ Row = dict[str, float]
 TRAINERS = ("bpe_compat", "tokenizers", "rustbpe")
 
 
-def child(trainer: str, pattern: str, path: str, vocab_size: int, threads: int) -> None:
+def child(trainer: str, pattern: str, path: str, vocab_size: str, threads: str) -> None:
     """One run of one trainer; prints its row, and behind it a digest of the merges."""
     train = {"bpe_compat": _ours, "tokenizers": _tokenizers, "rustbpe": _rustbpe}[trainer]
-    train(pattern, path, vocab_size, threads)
+    train(pattern, path, int(vocab_size), int(threads))
 
 
 def compare(path: Path, pattern: str, vocab_size: int, threads: int, rounds: int) -> None:
@@ -49,7 +49,7 @@ def compare(path: Path, pattern: str, vocab_size: int, threads: int, rounds: int
 
 
 def measured(trainer: str, path: Path, pattern: str, vocab_size: int, threads: int) -> Row:
-    arguments = ["child", trainer, pattern, str(path), str(vocab_size), str(threads)]
+    arguments = ["train", trainer, pattern, str(path), str(vocab_size), str(threads)]
     return run_child(arguments, threads)
 
 
@@ -159,9 +159,9 @@ def page(path: Path, out: Path, rounds: int) -> None:
     figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
     lines = [
         "# Training: time and memory", "",
-        "Written by `python scripts/bench.py page --corpus FILE`. Each figure is the median of "
-        f"{rounds} runs in processes of their own, with the split of GPT-2; the memory is that of "
-        "the whole process. English text from the web.", "",
+        "Written by `python scripts/bench.py page train --corpus FILE`. Each figure is the median "
+        f"of {rounds} runs in processes of their own, with the split of GPT-2; the memory is that "
+        "of the whole process. English text from the web.", "",
         f"![time and memory]({out.with_suffix('.svg').name})", "",
         "| MB of text | ids | threads | seconds | CPU seconds | MB of memory |",
         "|---|---|---|---|---|---|",
