@@ -1,5 +1,7 @@
-// UTF-8 to units of one, two or four bytes, as Python's strings hold them.
+// UTF-8 to units of one, two or four bytes, as Python's strings hold them, and back.
 #pragma once
+
+#include <vector>
 
 #include "unicode.h"
 
@@ -18,5 +20,8 @@ TextShape shape_of(Bytes text);
 bool widen(Bytes text, uint8_t* out);
 bool widen(Bytes text, uint16_t* out);
 bool widen(Bytes text, uint32_t* out);
+
+// Appends a character, which must be one.
+void append_utf8(uint32_t code_point, std::vector<uint8_t>& out);
 
 }  // namespace bpe

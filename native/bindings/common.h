@@ -225,6 +225,7 @@ Scanner scanner_of(nb::handle scanner);
 void bind_flat(nb::module_& m);
 void bind_encoder(nb::module_& m);
 void bind_lists(nb::module_& m);
+void bind_merges(nb::module_& m);
 void bind_prepare(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_training(nb::module_& m);

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "../encode/model.h"
-#include "common.h"
+#include "ids.h"
 
 namespace bpe::bindings {
 namespace {
@@ -28,14 +28,6 @@ std::pair<nb::bytes, Array<int64_t>> joined(const nb::tuple& tokens) {
     if (!strings) throw nb::type_error("tokens must be bytes");
     std::vector<int64_t> ends(strings->ends().begin(), strings->ends().end());
     return {to_bytes(strings->blob()), to_array(std::move(ends))};
-}
-
-// A plain int from 0 to 2^32 - 2; kNoId for anything else.
-Id plain_id(PyObject* number) {
-    if (!PyLong_CheckExact(number)) return kNoId;
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    return overflow || value < 0 || value >= kNoId ? kNoId : static_cast<Id>(value);
 }
 
 // Left and right of a tuple of two plain ints; kNoId in the place of anything else.
@@ -73,85 +65,6 @@ bool is_sound(const nb::tuple& tokens, const nb::bytes& kinds, const nb::tuple& 
         sought.clear();
     }
     return true;
-}
-
-// UTF-8 of a str; none if it is something else, or no text.
-std::optional<Bytes> utf8_of(PyObject* string) {
-    if (!PyUnicode_Check(string)) return std::nullopt;
-    Py_ssize_t size;
-    const char* data = PyUnicode_AsUTF8AndSize(string, &size);
-    if (data) return Bytes(reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size));
-    PyErr_Clear();
-    return std::nullopt;
-}
-
-// The halves of a merge: a list or tuple of two strings, or a string with one space.
-std::optional<std::pair<Bytes, Bytes>> halves_of(PyObject* merge) {
-    if (!PyUnicode_Check(merge)) {
-        if (!PyList_CheckExact(merge) && !PyTuple_CheckExact(merge)) return std::nullopt;
-        if (PySequence_Fast_GET_SIZE(merge) != 2) return std::nullopt;
-        const auto left = utf8_of(PySequence_Fast_GET_ITEM(merge, 0));
-        const auto right = utf8_of(PySequence_Fast_GET_ITEM(merge, 1));
-        if (!left || !right) return std::nullopt;
-        return std::pair(*left, *right);
-    }
-    const auto text = utf8_of(merge);
-    if (!text) return std::nullopt;
-    const auto space = std::find(text->begin(), text->end(), ' ');
-    if (space == text->end() || std::find(space + 1, text->end(), ' ') != text->end())
-        return std::nullopt;
-    const auto at = static_cast<size_t>(space - text->begin());
-    return std::pair(text->first(at), text->subspan(at + 1));
-}
-
-// Strings and their ids, found by their UTF-8.
-struct Vocabulary {
-    ByteStrings strings;
-    std::vector<Id> ids;
-    BytesIndex index{strings};
-
-    // False if there is anything but strings and ids.
-    bool add(const nb::dict& vocab) {
-        strings.reserve(vocab.size(), 8 * vocab.size());
-        for (auto [string, number] : vocab) {
-            const auto text = utf8_of(string.ptr());
-            const Id id = plain_id(number.ptr());
-            if (!text || id == kNoId) return false;
-            strings.push_back(*text);
-            ids.push_back(id);
-        }
-        index.rebuild();
-        return true;
-    }
-    // Appends the ids of all strings; false if one has none.
-    bool find(std::span<const Bytes> sought, std::vector<Id>& found) const {
-        return index.find_all(sought, [&](Id place) { found.push_back(ids[place]); });
-    }
-};
-
-nb::object merge_ids(const nb::dict& vocab, const nb::list& merges) {
-    Vocabulary known;
-    if (!known.add(vocab)) return nb::none();
-    constexpr size_t kBatch = 64;
-    std::vector<Id> rows;
-    rows.reserve(3 * merges.size());
-    std::array<std::vector<uint8_t>, kBatch> made;
-    std::vector<Bytes> sought;
-    const PyTypeObject* form = merges.size() > 0 ? Py_TYPE(merges[0].ptr()) : nullptr;
-    for (size_t i = 0; i < merges.size(); ++i) {
-        const nb::handle merge = merges[i];
-        const auto halves = Py_TYPE(merge.ptr()) == form ? halves_of(merge.ptr()) : std::nullopt;
-        if (!halves || halves->first.empty() || halves->second.empty()) return nb::none();
-        const auto [left, right] = *halves;
-        auto& together = made[i % kBatch];
-        together.assign(left.begin(), left.end());
-        together.insert(together.end(), right.begin(), right.end());
-        sought.insert(sought.end(), {left, right, together});
-        if (i % kBatch + 1 < kBatch && i + 1 < merges.size()) continue;
-        if (!known.find(sought, rows)) return nb::none();
-        sought.clear();
-    }
-    return nb::cast(to_matrix(std::move(rows), 3));
 }
 
 // Tuples of ints hold nothing that refers back to them: the cyclic collector need not know them,
@@ -293,11 +206,6 @@ void bind_flat(nb::module_& m) {
           "look.",
           nb::sig("def is_sound(tokens: tuple[bytes, ...], kinds: bytes,"
                   " merges: tuple[tuple[int, int], ...], cut: int) -> bool"));
-    m.def("merge_ids", merge_ids, "vocab"_a, "merges"_a,
-          "Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None "
-          "if one is not that, or names or makes what is not in the vocab.",
-          nb::sig("def merge_ids(vocab: dict[str, int], merges: list[object])"
-                  " -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None"));
     m.def("pairs", pairs, "rows"_a, "The first two columns of some rows.",
           nb::sig("def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]"));
     m.def("pair_array", pair_array, "pairs"_a, "The same the other way round.",

@@ -8,6 +8,14 @@
 
 namespace bpe::bindings {
 
+// A plain int from 0 to 2^32 - 2; kNoId for anything else.
+inline Id plain_id(PyObject* number) {
+    if (!PyLong_CheckExact(number)) return kNoId;
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    return overflow || value < 0 || value >= kNoId ? kNoId : static_cast<Id>(value);
+}
+
 // The value of a Python int; none if it fits no int64.
 inline std::optional<int64_t> value_of(nb::handle number) {
     int overflow = 0;

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <optional>
 
+#include "../base/utf8.h"
+
 namespace bpe::normalize {
 namespace {
 
@@ -130,27 +132,6 @@ void compose(std::vector<Symbol>& symbols) {
     symbols.resize(size);
 }
 
-void append(uint32_t c, std::vector<uint8_t>& out) {
-    const auto tail = [&](unsigned shift) {
-        out.push_back(static_cast<uint8_t>(0x80 | (c >> shift & 0x3F)));
-    };
-    if (c < 0x80) {
-        out.push_back(static_cast<uint8_t>(c));
-    } else if (c < 0x800) {
-        out.push_back(static_cast<uint8_t>(0xC0 | c >> 6));
-        tail(0);
-    } else if (c < 0x10000) {
-        out.push_back(static_cast<uint8_t>(0xE0 | c >> 12));
-        tail(6);
-        tail(0);
-    } else {
-        out.push_back(static_cast<uint8_t>(0xF0 | c >> 18));
-        tail(12);
-        tail(6);
-        tail(0);
-    }
-}
-
 }  // namespace
 
 void to_form(Form form, Bytes text, std::vector<uint8_t>& out) {
@@ -178,7 +159,7 @@ void to_form(Form form, Bytes text, std::vector<uint8_t>& out) {
         }
         sort_marks(symbols);
         if (composes(form)) compose(symbols);
-        for (const Symbol& symbol : symbols) append(symbol.code_point, out);
+        for (const Symbol& symbol : symbols) append_utf8(symbol.code_point, out);
         done = previous = at;
     }
     append(text.subspan(done), out);
@@ -200,8 +181,8 @@ void to_lower(Bytes text, std::vector<uint8_t>& out) {
             [](const Cases& cases, uint32_t code_point) { return cases.last < code_point; });
         const bool upper = found != std::end(kLower) && found->first <= c.code_point &&
                            (c.code_point - found->first) % found->step == 0;
-        append(upper ? c.code_point + found->distance : c.code_point, out);
-        if (c.code_point == 0x130) append(uint32_t{0x307}, out);  // i with its dot kept
+        append_utf8(upper ? c.code_point + found->distance : c.code_point, out);
+        if (c.code_point == 0x130) append_utf8(0x307, out);  // i with its dot kept
     }
 }
 
