@@ -50,11 +50,6 @@ def is_sound(tokens: tuple[bytes, ...], kinds: bytes, merges: tuple[tuple[int, i
     Whether normal tokens differ, kinds go with tokens, and merges of them make normal tokens after `cut` bytes of the right one are dropped. False also for what would need a closer look.
     """
 
-def merge_ids(vocab: dict[str, int], merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
-    """
-    Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None if one is not that, or names or makes what is not in the vocab.
-    """
-
 def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]:
     """The first two columns of some rows."""
 
@@ -73,6 +68,29 @@ def from_characters(strings: list[str], alphabet: str) -> list[bytes | None]:
 
 def to_characters(tokens: list[bytes], alphabet: str) -> list[str]:
     """The same the other way round."""
+
+class JsonMerges:
+    @property
+    def begin(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    def ids(self, vocab: dict[str, int]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
+        """The same as `merge_ids` of the list."""
+
+    def unpacked(self) -> list[object]:
+        """The list."""
+
+def find_merges(json: bytes, parent: str, key: str) -> JsonMerges | None:
+    """
+    The list of merges at a key of an object in a JSON object, and from which offset to which it reaches; None if there is none, or anything unusual about it.
+    """
+
+def merge_ids(vocab: dict[str, int], merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
+    """
+    Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None if one is not that, or names or makes what is not in the vocab.
+    """
 
 class Regex:
     def __init__(self, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: bytes, letters: bytes, first: int) -> None: ...

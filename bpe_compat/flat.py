@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ._core import (
+    JsonMerges,
+    find_merges,
     from_characters,
     is_sound,
     joined,
@@ -16,7 +18,9 @@ from ._core import (
 )
 
 __all__ = [
+    "JsonMerges",
     "collector_paused",
+    "find_merges",
     "from_characters",
     "is_sound",
     "joined",

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .. import flat
 from ..errors import FormatError, UnsupportedError
 from ..spec import check_text
 from .base import read_bytes
 
-__all__ = ["Node", "load", "looks_like", "parse"]
+__all__ = ["Node", "PackedMerges", "load", "load_with_merges", "looks_like", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
+_BOM = b"\xef\xbb\xbf"
 _SURROGATE = rb"\\u[dD][89a-fA-F]"
 
 
@@ -87,7 +89,7 @@ def parse(data: bytes, name: str) -> Node:
     """
     try:
         # json.loads would let bytes pass that are half a surrogate pair.
-        value = json.loads(data.removeprefix(b"\xef\xbb\xbf").decode())
+        value = json.loads(data.removeprefix(_BOM).decode())
         if re.search(_SURROGATE, data):
             _check_strings(value, name)
     except UnicodeDecodeError as error:
@@ -131,6 +133,31 @@ def looks_like(path: Path, hint: bytes) -> bool:
 def load(path: Path) -> Node:
     """The object in a JSON file."""
     return parse(read_bytes(path), path.name)
+
+
+class PackedMerges(list[Any]):
+    """A list of merges that stays as it was read, and is empty until it is unpacked."""
+
+    def __init__(self, merges: flat.JsonMerges) -> None:
+        self.ids = merges.ids
+        self.unpacked = merges.unpacked
+
+
+def load_with_merges(path: Path, parent: str, key: str) -> Node:
+    """The same; what lies at `key` of the object at `parent` may be `PackedMerges`.
+
+    They are most of a tokenizer.json, and half of the time that its strings and lists would take.
+    """
+    data = read_bytes(path).removeprefix(_BOM)
+    merges = flat.find_merges(data, parent, key)
+    if merges is None:
+        return parse(data, path.name)
+    try:
+        node = parse(data[: merges.begin] + b"[]" + data[merges.end :], path.name)
+    except FormatError:
+        return parse(data, path.name)  # whose lines are those of the file
+    node.value[parent][key] = PackedMerges(merges)
+    return node
 
 
 _NAMES: dict[type, str] = {

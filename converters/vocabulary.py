@@ -15,7 +15,7 @@ from .. import flat
 from ..bytelevel import all_from_characters, all_to_characters, from_characters, to_characters
 from ..spec import AddedToken, TokenizerSpec, TokenKind, kind_numbers
 from .base import id_limit
-from .json_tree import Node
+from .json_tree import Node, PackedMerges
 
 __all__ = [
     "Merges",
@@ -87,7 +87,10 @@ def sound_merges(vocab: dict[str, int], merges: Sequence[Any]) -> Merges | None:
 
     All parts, and what they make together, must be in the vocab.
     """
-    rows = flat.merge_ids(vocab, list(merges))
+    if isinstance(merges, PackedMerges):
+        rows = merges.ids(vocab)
+    else:
+        rows = flat.merge_ids(vocab, list(merges))
     return None if rows is None else Merges(rows[:, :2], rows[:, 2])
 
 

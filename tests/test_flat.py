@@ -2,12 +2,16 @@
 
 import base64
 import binascii
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_compat import bytelevel, flat, spec
+from bpe_compat.converters.json_tree import PackedMerges, load_with_merges, parse
 from bpe_compat.converters.vocabulary import merges_of_pairs, sound_merges
 from bpe_compat.errors import FormatError
 from bpe_compat.spec import TokenizerSpec, TokenKind
@@ -119,3 +123,96 @@ def test_ranks_of_ten_digits_are_left_to_a_closer_look() -> None:
     assert flat.rank_lines(b"YQ== 999999999\n") == {b"a": 999999999}
     assert flat.rank_lines(b"YQ== 1000000000\n") is None
     assert flat.rank_lines(b"YR== 0\n") is None
+
+
+HALVES = st.text(st.sampled_from('ab"\\/\n\tĠ語🙂[]{},: '), min_size=1, max_size=4)
+REST = st.recursive(
+    st.none() | st.integers() | st.floats(allow_nan=False) | HALVES,
+    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(HALVES, inside, max_size=2),
+    max_leaves=6,
+)
+
+
+def merges_in(text: bytes) -> Any:
+    found = flat.find_merges(text, "model", "merges")
+    return found and found.unpacked()
+
+
+@given(
+    st.lists(st.tuples(HALVES, HALVES), min_size=1, max_size=4),
+    st.booleans(),
+    st.dictionaries(st.sampled_from(["vocab", "type", "a", "model"]), REST),
+    st.dictionaries(st.sampled_from(["version", "merges", "k"]), REST),
+    st.sampled_from([None, 0, 2]),
+    st.booleans(),
+)
+def test_merges_are_taken_out_of_json_as_json_reads_them(
+    pairs: list[tuple[str, str]], spaced: bool, model: Any, tree: Any, indent: Any, ascii: bool
+) -> None:
+    if spaced:
+        pairs = [(a.replace(" ", "_"), b.replace(" ", "_")) for a, b in pairs]
+    merges: list[Any] = [f"{a} {b}" for a, b in pairs] if spaced else [list(p) for p in pairs]
+    whole = {**tree, "model": {"x": None, **model, "merges": merges, "y": 1}, "z": 0.5}
+    text = json.dumps(whole, indent=indent, ensure_ascii=ascii).encode()
+    found = flat.find_merges(text, "model", "merges")
+    assert found is not None
+    assert found.unpacked() == merges
+    assert json.loads(text[found.begin : found.end]) == merges
+    vocab = {string: id for id, string in enumerate({s for a, b in pairs for s in (a, b, a + b)})}
+    rows = found.ids(vocab)
+    assert rows is not None
+    assert rows.tolist() == [[vocab[a], vocab[b], vocab[a + b]] for a, b in pairs]
+    assert found.ids({}) is None
+
+
+PLAIN = b'{"a": {"merges": [1]}, "model": {"vocab": {"\\"": 0}, "merges": ["a b", "c d"]}}'
+
+
+@given(
+    st.integers(0, len(PLAIN)), st.integers(0, 2), st.sampled_from([b"", *b'"\\[]{},: \x00\xffu'])
+)
+def test_damaged_json_is_read_as_json_reads_it(at: int, dropped: int, put: Any) -> None:
+    """Merges are taken only from what is JSON so far; the rest is for the full reader."""
+    text = PLAIN[:at] + (put if isinstance(put, bytes) else bytes([put])) + PLAIN[at + dropped :]
+    found = flat.find_merges(text, "model", "merges")
+    try:
+        whole = json.loads(text.decode())
+    except ValueError:
+        whole = None
+    if found and whole:
+        assert found.unpacked() == whole["model"]["merges"]
+    elif found:
+        rest = text[: found.begin] + b"[]" + text[found.end :]
+        with pytest.raises(FormatError):
+            parse(rest, "x")
+
+
+def test_what_is_not_plain_is_left_to_a_full_reader() -> None:
+    for text in (
+        b"", b"{}", b"[]", b'{"model": []}', b'{"model": {"merges": []}}',
+        b'{"model": {"merges": ["a b"], "merges": ["a b"]}}',
+        b'{"model": {"merges": ["a b"], "m\\u0065rges": ["a b"]}}',
+        b'{"model": {"merges": ["a b"]}, "model": {"merges": ["a b"]}}',
+        b'{"model": {"merges": ["a b", ["a", "b"]]}}',
+        b'{"model": {"merges": [["a", "b", "c"]]}}',
+        b'{"model": {"merges": ["a  b"]}}', b'{"model": {"merges": ["ab"]}}',
+        b'{"model": {"merges": ["\\ud800 b"]}}',
+        b'{"model": {"merges": ["a \\udc00\\ud800"]}}',
+        b'{"model": {"merges": ["a \\u00g0"]}}', b'{"model": {"merges": ["a \xff"]}}',
+        b'{"model": {"merges": ["a b",]}}', b'{"model": {"merges": ["a b"',
+        b'{"model": {"merges": ["a b"]', b'{"model": {"merges": ["a\nb c"]}}',
+        b'{"model": {"merges": ["a \\',
+    ):  # fmt: skip
+        assert merges_in(text) is None, text
+    assert merges_in(b'{"model": {"merges": ["\\ud83d\\ude42\\/ \\u00e9"]}}') == ["🙂/ é"]
+
+
+def test_errors_name_the_lines_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"model": {"merges": [\n"a b",\n"a c"\n],\n"vocab": oops}}')
+    with pytest.raises(FormatError, match="line 5"):
+        load_with_merges(path, "model", "merges")
+    path.write_text('{"model": {"merges": ["a b"], "vocab": {}}}')
+    merges = load_with_merges(path, "model", "merges").child("model").get("merges", list)
+    assert isinstance(merges, PackedMerges)
+    assert merges.unpacked() == ["a b"]

@@ -9,7 +9,7 @@ from ...errors import UnsupportedError
 from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
 from .. import pieces
-from ..json_tree import Node
+from ..json_tree import Node, PackedMerges
 from ..vocabulary import (
     Merges,
     Pair,
@@ -102,6 +102,8 @@ def _read_merges(node: Node, vocab: dict[str, int], prefix: str) -> Merges:
     listed = node.get("merges", list)
     if not prefix and (found := sound_merges(vocab, listed)):
         return found
+    if isinstance(listed, PackedMerges):
+        listed = listed.unpacked()
     pairs: list[Pair] = []
     form = None
     for index, merge in enumerate(listed):
