@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .. import flat
 from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError, UnsupportedError
 from ..patterns import PATTERNS, resolve
@@ -163,7 +164,7 @@ _ENDS = frozenset(b" \r\n")
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
     spelled = spellings(spec)
-    merges = [f"{spelled[left]} {spelled[right]}\n" for left, right in merges_of(spec).merges]
+    merges = flat.joined_pairs(spelled, merges_of(spec).merges, " ", "\n")
     vocab = {
         token: id for id, token in enumerate(spelled) if spec.kinds[id] is not TokenKind.UNUSED
     }
@@ -174,7 +175,7 @@ def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     )
     return write_files({
         **beside,
-        path / _MERGES: "".join([f"{_HEADER}: 0.2\n", *merges]).encode(),
+        path / _MERGES: f"{_HEADER}: 0.2\n{merges}".encode(),
         path / _VOCAB: json.dumps(vocab).encode(),
     })  # fmt: skip
 

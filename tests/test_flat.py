@@ -4,6 +4,7 @@ import base64
 import binascii
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,3 +120,22 @@ def test_ranks_of_ten_digits_are_left_to_a_closer_look() -> None:
     assert flat.rank_lines(b"YQ== 999999999\n") == {b"a": 999999999}
     assert flat.rank_lines(b"YQ== 1000000000\n") is None
     assert flat.rank_lines(b"YR== 0\n") is None
+
+
+@given(st.lists(STRINGS, min_size=1), st.data(), st.sampled_from(["", " ", "é"]))
+def test_pairs_of_strings_become_one_text(strings: list[str], data: Any, between: str) -> None:
+    ids = st.integers(0, len(strings) - 1)
+    pairs = tuple(data.draw(st.lists(st.tuples(ids, ids))))
+    expected = "".join(f"{strings[a]}{between}{strings[b]}\n" for a, b in pairs)
+    assert flat.joined_pairs(strings, pairs, between, "\n") == expected
+
+
+def test_pairs_of_no_strings_are_refused() -> None:
+    for pair in ((0, 1), (-1, 0), (0, 1 << 40), ("a", 0), None):
+        pairs: Any = (pair,)
+        with pytest.raises(IndexError):
+            flat.joined_pairs(["a"], pairs, "", "")
+    for strings in (["\ud800"], [b"a"], [1]):
+        texts: Any = strings
+        with pytest.raises(TypeError):
+            flat.joined_pairs(texts, (), "", "")

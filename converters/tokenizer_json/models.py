@@ -143,11 +143,10 @@ def write(spec: TokenizerSpec) -> str:
     inside = sorted(set(range(len(quoted))) - _left_out(spec))
     vocab = dict(zip(map(quoted.__getitem__, inside), inside, strict=True))
     ids = ",".join([f"{string}:{id}" for string, id in vocab.items()])
-    left, right = flat.pair_array(recovered.merges).T.tolist()
-    pairs = zip(map(quoted.__getitem__, left), map(quoted.__getitem__, right), strict=True)
-    merges = ",".join([f"[{left},{right}]" for left, right in pairs])
+    merges = flat.joined_pairs(quoted, recovered.merges, ",", "],[")[:-3]
+    merges = f"[[{merges}]]" if merges else "[]"
     head = json.dumps(rest, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"vocab":{{{ids}}},"merges":[{merges}]}}'
+    return f'{head[:-1]},"vocab":{{{ids}}},"merges":{merges}}}'
 
 
 def _quoted(strings: list[str]) -> list[str]:
