@@ -162,7 +162,7 @@ def _prove_equal(a: Tokenizer, b: Tokenizer, progress: bool | None) -> None:
             bar.finish(len(texts))
 
 
-_MOST_SEARCHED = 10_000
+_MOST_SEARCHED = 2_000
 """Texts of each kind among which a difference is looked for where there is no proof."""
 
 
