@@ -56,6 +56,11 @@ def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]:
 def pair_array(pairs: tuple[tuple[int, int], ...]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """The same the other way round."""
 
+def joined_pairs(strings: list[str], pairs: tuple[tuple[int, int], ...], between: str, behind: str) -> str:
+    """
+    One text of the two strings of each pair, with text between and behind them.
+    """
+
 def rank_lines(data: bytes) -> dict[bytes, int] | None:
     """
     The numbers of tokens in lines of base64, a space and a number of at most nine digits; None if a line is anything else, or a token there twice.

@@ -1,11 +1,12 @@
 """What other libraries make of a file: the ids of texts, from the library that a format is for.
 
-`Answer` asks in a process of its own, which runs this file as a script, beside whatever the caller
-does meanwhile: loading a large tokenizer.json takes tokenizers as long as writing and reading it
-takes us. In an interpreter that cannot start another, it asks at once.
+`Library` asks in a process of its own, which runs this file as a script: it imports the library
+while the caller makes the file, and loads the file while the caller reads it again. In an
+interpreter that cannot start another process, it asks in this one.
 """
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import re
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["LIBRARIES", "Answer", "installed"]
+__all__ = ["LIBRARIES", "Library", "installed"]
 
 Ids = list[list[int]]
 _Ways = Mapping[str, Callable[[list[str]], Ids]]
@@ -39,14 +40,14 @@ def _tokenizers_ways(tokenizer: Any) -> _Ways:
     }
 
 
-def _huggingface(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _huggingface(path: Path, told: Mapping[str, Any]) -> _Ways:
     import tokenizers
 
     file = path / "tokenizer.json" if path.is_dir() else path
     return _tokenizers_ways(tokenizers.Tokenizer.from_file(str(file)))
 
 
-def _gpt2(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _gpt2(path: Path, told: Mapping[str, Any]) -> _Ways:
     import tokenizers
 
     names = (str(path / name) for name in ("vocab.json", "merges.txt"))
@@ -59,14 +60,14 @@ def _gpt2(path: Path, question: Mapping[str, Any]) -> _Ways:
     return {"text": _tokenizers_ways(tokenizer)["encode"]}  # the files name no special tokens
 
 
-def _tiktoken(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _tiktoken(path: Path, told: Mapping[str, Any]) -> _Ways:
     import tiktoken
 
     lines = (line.split() for line in path.read_bytes().splitlines() if line)
     sidecar = json.loads(path.with_name(path.name + ".json").read_bytes())
     encoding = tiktoken.Encoding(
         "written",
-        pat_str=question["pattern"],
+        pat_str=told["pattern"],
         # `b64decode` stops at "=", which is how Whisper's table spells a token of no bytes.
         mergeable_ranks={b64decode(token): int(rank) for token, rank in lines},
         special_tokens=sidecar["special_tokens"],
@@ -77,21 +78,21 @@ def _tiktoken(path: Path, question: Mapping[str, Any]) -> _Ways:
     }
 
 
-def _tekken(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _tekken(path: Path, told: Mapping[str, Any]) -> _Ways:
     from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
     tokenizer = Tekkenizer.from_file(path)
     return {"text": lambda texts: [tokenizer.encode(text, False, False) for text in texts]}
 
 
-def _sentencepiece(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _sentencepiece(path: Path, told: Mapping[str, Any]) -> _Ways:
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
     return {"text": lambda texts: [processor.encode(text) for text in texts]}
 
 
-def _subword_nmt(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _subword_nmt(path: Path, told: Mapping[str, Any]) -> _Ways:
     from subword_nmt.apply_bpe import BPE
 
     with path.open(encoding="utf-8") as file:
@@ -109,12 +110,12 @@ def _subword_nmt(path: Path, question: Mapping[str, Any]) -> _Ways:
     return {"text": lambda texts: list(map(ids_of, texts))}
 
 
-def _gguf(path: Path, question: Mapping[str, Any]) -> _Ways:
+def _gguf(path: Path, told: Mapping[str, Any]) -> _Ways:
     """gguf has no tokenizer; what its reader finds must be what ours finds."""
     import gguf
 
     fields = gguf.GGUFReader(path).fields
-    for key, expected in question["metadata"].items():
+    for key, expected in told["metadata"].items():
         if key not in fields:
             raise ValueError(f"{key} is missing")
         field = fields[key]
@@ -150,55 +151,65 @@ def installed(format: str) -> str | None:
     return package if package and importlib.util.find_spec(package) else None
 
 
-def _process(folder: Path) -> "subprocess.Popen[bytes]":
+def _process(format: str, folder: Path) -> "subprocess.Popen[bytes]":
     import subprocess
 
     # -P: this script's folder is a package, whose modules hide nobody else's.
-    command = [sys.executable, "-P", __file__, str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    command = [sys.executable, "-P", __file__, format, str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE)
 
 
-class Answer:
-    """Asks the library of a format for the ids of texts, and waits only when they are wanted.
+class Library:
+    """The library of a format, which is asked for the ids of texts and answers when it is done.
 
-    `question` is what the library must be told: tiktoken the "pattern", gguf the "metadata" that it
-    should find. `folder` is for the question and the answer; leaving the context ends the process.
+    `folder` is for the question and the answer; leaving the context ends the process.
 
     >>> import tempfile, bpe_compat as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "x.tiktoken"
+    >>> with tempfile.TemporaryDirectory() as name, Library("tiktoken", Path(name)) as library:
+    ...     path = Path(name) / "x.tiktoken"
     ...     bc.train(["low"], 257, special_tokens=()).save(path, format="tiktoken")
-    ...     question = {"pattern": "(?s:.+)"}
-    ...     with Answer("tiktoken", path, question, ["low"], Path(folder)) as answer:
-    ...         answer.ids("text")[0].tolist()
+    ...     library.ask(path, {"text": ["low"]}, pattern="(?s:.+)")
+    ...     library.ids("text")[0].tolist()
     [108, 256]
     """
 
-    def __init__(
-        self,
-        format: str,
-        path: Path,
-        question: Mapping[str, Any],
-        texts: Sequence[str],
-        folder: Path,
-    ) -> None:
-        self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
-        whole = {**question, "format": format, "path": str(path), "texts": texts}
-        (folder / _QUESTION).write_text(json.dumps(whole))
-        self._texts = len(texts)
-        if sys.executable:
-            self._process = _process(folder)
-        else:
-            _answer(folder)
+    def __init__(self, format: str, folder: Path) -> None:
+        self.package = LIBRARIES[format][0]
+        self._format, self._folder = format, folder
+        self._texts: Mapping[str, Sequence[str]] = {}
+        self._process = _process(format, folder) if sys.executable else None
 
-    def __enter__(self) -> "Answer":
+    def __enter__(self) -> "Library":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process and self._process.poll() is None:
+        if not self._process:
+            return
+        if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+        self._begin()
+
+    def ask(self, path: Path, texts: Mapping[str, Sequence[str]], **told: Any) -> None:
+        """Asks for the ids of texts in the tokenizer at a path.
+
+        `texts` are those with special tokens taken as text ("text"), and those in which they become
+        their ids ("encode"). It is told what the file does not say: tiktoken the `pattern`, gguf
+        the `metadata` that it should find.
+        """
+        self._texts = texts
+        question = {"path": str(path), "texts": texts, "told": told}
+        (self._folder / _QUESTION).write_text(json.dumps(question))
+        if self._process:
+            self._begin()
+        else:
+            _answer(self._format, self._folder)
+
+    def _begin(self) -> None:
+        """Lets the process go on: to the question, or to its end if there is none."""
+        assert self._process
+        assert self._process.stdin
+        self._process.stdin.close()
 
     def error(self) -> str:
         """What the library says against the file; empty if nothing."""
@@ -207,31 +218,26 @@ class Answer:
         return str(json.loads((self._folder / _ERROR).read_text()))
 
     def ids(self, specials: str) -> "tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]] | None":
-        """The ids of all texts, and where those of each begin; None for what the library lacks.
-
-        `specials` says whether special tokens in the texts are text ("text") or become their ids
-        ("encode").
-        """
+        """The ids of the texts, and where those of each begin; None for what the library lacks."""
         if self.error() or not (path := self._folder / specials).is_file():
             return None
         import numpy as np  # not on top: the process with the library needs none
 
-        flat = np.fromfile(path, np.uint32)
-        counts = flat[: self._texts].astype(np.int64)
-        return flat[self._texts :], np.concatenate([[0], np.cumsum(counts)])
+        flat, texts = np.fromfile(path, np.uint32), len(self._texts[specials])
+        counts = flat[:texts].astype(np.int64)
+        return flat[texts:], np.concatenate([[0], np.cumsum(counts)])
 
 
 _QUESTION, _ERROR = "question", "error"
 
 
-def _answer(folder: Path) -> None:
+def _answer(format: str, folder: Path) -> None:
     """Writes what the library says: an error, and for each way of encoding counts, then ids."""
-    question = json.loads((folder / _QUESTION).read_text())
-    load, error = LIBRARIES[question["format"]][1], ""
+    question, error = json.loads((folder / _QUESTION).read_text()), ""
     try:
-        ways = load(Path(question["path"]), question)
-        for specials, encode in ways.items():
-            found = encode(question["texts"])
+        ways = LIBRARIES[format][1](Path(question["path"]), question["told"])
+        for specials in ways.keys() & question["texts"].keys():
+            found = ways[specials](question["texts"][specials])
             flat = array("I", map(len, found))
             for ids in found:
                 flat.extend(ids)
@@ -243,6 +249,15 @@ def _answer(folder: Path) -> None:
     (folder / _ERROR).write_text(json.dumps(error))
 
 
+def _run(format: str, folder: Path) -> None:
+    """Imports the library, waits until the caller closes the input, and answers what there is."""
+    with contextlib.suppress(Exception):  # what is wrong with it shows when the file is loaded
+        importlib.import_module(LIBRARIES[format][0])
+    sys.stdin.buffer.read()
+    if (folder / _QUESTION).is_file():
+        _answer(format, folder)
+
+
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        _answer(Path(sys.argv[1]))
+        _run(sys.argv[1], Path(sys.argv[2]))

@@ -4,18 +4,18 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from . import converters, libraries
+from .comparing import compare
 from .errors import BPECompatError, LossyConversionError
 from .flat import collector_paused
 from .models import model_of
 from .progress import Progress
-from .ranks import merges_of, missing_bytes
+from .ranks import missing_bytes
 from .spec import TokenizerSpec
 from .tokenizer import TokenArrays, Tokenizer
 
@@ -53,13 +53,15 @@ def convert(
 ) -> list[str]:
     """Reads a tokenizer in any readable format, writes it in another, and returns what was lost.
 
-    A trial copy is written first. What it is read as must give the same ids on texts that
-    tokenizers commonly disagree on, and for every token; and so must the library that the format
-    is for, if it is installed (see `libraries.LIBRARIES`). Otherwise `BPECompatError` is raised
-    and nothing written. That is not tried if something was lost, or without `verify`. `options`
-    are those of the format, as for `converters.write`. `progress` shows a bar on stderr; None
-    means on a terminal only. Raises `LossyConversionError` for what `to` cannot hold, unless
-    `allow_loss`.
+    A trial copy is written first. What it is read as must be the same tokenizer: an equal spec, or
+    `compare` proves equal ids for all texts; what it can only search for a difference must give
+    the same ids for every token and for `PROBES`. The library that the format is for, if it is
+    installed (see `libraries.LIBRARIES`), must give the same ids for `PROBES`, every added token,
+    and every token, or of large vocabularies some thousands all over them. Otherwise
+    `BPECompatError` is raised and nothing written. None of this is tried if something was lost, or
+    without `verify`. `options` are those of the format, as for `converters.write`. `progress` shows
+    a bar on stderr; None means on a terminal only. Raises `LossyConversionError` for what `to`
+    cannot hold, unless `allow_loss`.
 
     >>> import tempfile, bpe_compat as bc
     >>> tok = bc.train(["low lower"], 258)
@@ -72,11 +74,11 @@ def convert(
     import tempfile
 
     converters.check_target(dst, to)
-    spec = converters.read(
-        src, format=source_format, pattern=pattern, special_tokens=special_tokens
-    )
-    _model = model_of(spec)  # held, so that writing and comparing share it
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _library(to, verify=verify) as library:
+        spec = converters.read(
+            src, format=source_format, pattern=pattern, special_tokens=special_tokens
+        )
+        _model = model_of(spec)  # held, so that writing and comparing share it
         name = Path(dst).name
         trial = Path(folder) / ("trial" if name in ("", "..") else name)
         losses: list[str] = []
@@ -88,7 +90,7 @@ def convert(
             losses = error.losses
             files = converters.write(spec, trial, format=to, allow_loss=True, **options)
         if verify and not losses:
-            _prove(spec, trial, to, progress)
+            _prove(spec, trial, to, library, progress)
         converters.base.write_files({
             _moved(path, trial, Path(dst)): path.read_bytes() for path in files
         })  # fmt: skip
@@ -102,67 +104,86 @@ def _moved(path: Path, trial: Path, dst: Path) -> Path:
     return dst.with_name(path.name)
 
 
-def _prove(source: TokenizerSpec, trial: Path, format: str, progress: bool | None) -> None:
+@contextlib.contextmanager
+def _library(format: str, *, verify: bool) -> Iterator[libraries.Library | None]:
+    """The library of a format, if there is one and it is wanted: it starts before the file is."""
+    if not verify or libraries.installed(format) is None:
+        yield None
+        return
+    import tempfile
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        libraries.Library(format, Path(folder)) as library,
+    ):
+        yield library
+
+
+def _prove(
+    source: TokenizerSpec,
+    trial: Path,
+    format: str,
+    library: libraries.Library | None,
+    progress: bool | None,
+) -> None:
     """Raises `BPECompatError` if what was written is another tokenizer, to us or its library."""
-    probes = _encodable(source, [*PROBES, *_token_texts(source)])
-    with _asked(source, trial, format, probes) as answer:
-        written = converters.read(trial, format=format)
-        if source.special_tokens != written.special_tokens:
-            raise BPECompatError("the special tokens came back with other ids")
-        a = Tokenizer(source)
-        # With equal parts our ids are equal, too; of recovered merges only the library is a judge.
-        equal = written == source or (answer is not None and _differ_in_rule(source, written))
-        b = a if equal else Tokenizer(written)
-        with Progress(progress, "comparing", 2 * len(probes), "text") as bar:
-            for specials in _WAYS:
-                expected = a.encode_arrays(probes, specials=specials)
-                if b is not a:
-                    _compare(probes, expected, b.encode_arrays(probes, specials=specials))
-                    _compare_decoded(expected, a, b)
-                if answer is not None:
-                    _compare_with_library(probes, expected, answer, format, specials)
-                bar.finish(len(probes))
-
-
-def _differ_in_rule(source: TokenizerSpec, written: TokenizerSpec) -> bool:
-    """Whether ranks became the merges that are recovered from them, and all else is equal."""
-    if source.merge_rule != "ranks" or written.merge_rule != "pairs":
-        return False
-    recovered = merges_of(source)
-    rule = {"merge_rule", "merges", "ignore_merges"}
-    names = [f.name for f in fields(source) if f.compare and f.name not in rule]
-    return (
-        all(getattr(source, name) == getattr(written, name) for name in names)
-        and written.merges == recovered.merges
-        and written.ignore_merges == recovered.ignore_merges
-    )
+    texts = _texts(source)
+    asked = library is not None and _ask(library, source, trial, format, texts)
+    written = converters.read(trial, format=format)
+    tok = Tokenizer(source)
+    if written != source:
+        _prove_equal(tok, Tokenizer(written), progress)
+    if library is not None and asked:
+        for specials in _WAYS:
+            expected = tok.encode_arrays(texts[specials], specials=specials)
+            _compare_with_library(texts[specials], expected, library, specials)
 
 
 _WAYS: tuple[Literal["text"], Literal["encode"]] = ("text", "encode")
 
 
-@contextlib.contextmanager
-def _asked(
-    spec: TokenizerSpec, trial: Path, format: str, probes: Sequence[str]
-) -> Iterator[libraries.Answer | None]:
-    """Asks the library of the format, if there is one, while we read and compare ourselves."""
-    # subword-nmt keeps characters that have no token; without an unknown token they have no id.
-    silent = format == "subword_nmt" and spec.unknown is None
-    if silent or libraries.installed(format) is None:
-        yield None
+def _prove_equal(a: Tokenizer, b: Tokenizer, progress: bool | None) -> None:
+    """The same of two tokenizers of ours: by proof, or else by every token and the probes."""
+    if a.spec.special_tokens != b.spec.special_tokens:
+        raise BPECompatError("the special tokens came back with other ids")
+    found = compare(a, b, most=_MOST_SEARCHED)
+    if found.difference:
+        raise BPECompatError(f"other ids came back: {found.reason}")
+    decoded_alike = _decoding(a.spec) == _decoding(b.spec)
+    if found and decoded_alike:
         return
-    question: dict[str, Any] = {}
-    if format == "tiktoken":
-        question["pattern"] = converters.tiktoken.pattern_of(spec)
-    elif format == "gguf":
-        question["metadata"] = converters.gguf.container.metadata(trial, lambda _: True)
-    import tempfile
+    texts = _encodable(a.spec, [*PROBES, *_together(_contents(a.spec))])
+    with Progress(progress, "comparing", len(_WAYS) * len(texts), "text") as bar:
+        for specials in _WAYS:
+            expected = a.encode_arrays(texts, specials=specials)
+            _compare(texts, expected, b.encode_arrays(texts, specials=specials))
+            if not decoded_alike:
+                _compare_decoded(expected, a, b)
+            bar.finish(len(texts))
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        libraries.Answer(format, trial, question, probes, Path(folder)) as answer,
-    ):
-        yield answer
+
+_MOST_SEARCHED = 2_000
+"""Texts of each kind among which a difference is looked for where there is no proof."""
+
+
+def _ask(
+    library: libraries.Library,
+    spec: TokenizerSpec,
+    trial: Path,
+    format: str,
+    texts: Mapping[str, list[str]],
+) -> bool:
+    """Asks the library for the ids of texts, while we go on; False if it would have none."""
+    # subword-nmt keeps characters that have no token; without an unknown token they have no id.
+    if format == "subword_nmt" and spec.unknown is None:
+        return False
+    told: dict[str, Any] = {}
+    if format == "tiktoken":
+        told["pattern"] = converters.tiktoken.pattern_of(spec)
+    elif format == "gguf":
+        told["metadata"] = converters.gguf.container.metadata(trial, lambda _: True)
+    library.ask(trial, texts, **told)
+    return True
 
 
 def _compare(
@@ -188,11 +209,12 @@ def _around_difference(ids: list[int], others: list[int]) -> str:
     return f"{'… ' * (at > 0)}{cut}{' …' * (at + 8 < len(ids))}"
 
 
+def _decoding(spec: TokenizerSpec) -> tuple[Any, ...]:
+    """All that decoding depends on."""
+    return spec.tokens, spec.kinds, spec.decoder, spec.added_tokens
+
+
 def _compare_decoded(encoded: TokenArrays, a: Tokenizer, b: Tokenizer) -> None:
-    if (a.spec.tokens, a.spec.kinds, a.spec.decoder, a.spec.added_tokens) == (
-        b.spec.tokens, b.spec.kinds, b.spec.decoder, b.spec.added_tokens,
-    ):  # fmt: skip
-        return
     for start, end in itertools.pairwise(encoded.offsets.tolist()):
         ids = encoded.ids[start:end].tolist()
         if a.decode(ids) != b.decode(ids):
@@ -202,16 +224,30 @@ def _compare_decoded(encoded: TokenArrays, a: Tokenizer, b: Tokenizer) -> None:
 def _compare_with_library(
     texts: Sequence[str],
     expected: TokenArrays,
-    answer: libraries.Answer,
-    format: str,
+    library: libraries.Library,
     specials: Literal["text", "encode"],
 ) -> None:
-    package = libraries.LIBRARIES[format][0]
-    if error := answer.error():
-        raise BPECompatError(f"{package} cannot use what was written: {error}")
-    found = answer.ids(specials)
+    if error := library.error():
+        raise BPECompatError(f"{library.package} cannot use what was written: {error}")
+    found = library.ids(specials)
     if found is not None:
-        _compare(texts, expected, TokenArrays(*found), f" in {package}")
+        _compare(texts, expected, TokenArrays(*found), f" in {library.package}")
+
+
+def _texts(spec: TokenizerSpec) -> dict[str, list[str]]:
+    """What the library is asked for, by whether special tokens are text or become their ids.
+
+    Where they become ids, tokens that hold none of them are the same texts again.
+    """
+    every = _contents(spec)
+    step = max(1, -(-len(every) // _MOST_TOKENS))
+    added = _together([token.content for token in spec.added_tokens])
+    probes = _encodable(spec, [*PROBES, *added])
+    return {"text": [*probes, *_encodable(spec, _together(every[::step]))], "encode": probes}
+
+
+_MOST_TOKENS = 10_000
+"""How many tokens the library is asked for: reading text takes it longer than loading the file."""
 
 
 def _encodable(spec: TokenizerSpec, texts: list[str]) -> list[str]:
@@ -222,7 +258,11 @@ def _encodable(spec: TokenizerSpec, texts: list[str]) -> list[str]:
     return ["".join(c for c in text if missing.isdisjoint(c.encode())) for text in texts]
 
 
-def _token_texts(spec: TokenizerSpec) -> list[str]:
-    """All tokens, a few hundred to a text, each after a line end so that most start a piece."""
-    tokens = [token.decode("utf-8", "replace") for token in spec.tokens if token]
+def _contents(spec: TokenizerSpec) -> list[str]:
+    """All tokens as text."""
+    return [token.decode("utf-8", "replace") for token in spec.tokens if token]
+
+
+def _together(tokens: Sequence[str]) -> list[str]:
+    """A few hundred to a text, each after a line end so that most start a piece."""
     return ["\n".join(tokens[i : i + 500]) for i in range(0, len(tokens), 500)]

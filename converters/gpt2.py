@@ -13,8 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .. import flat
 from ..bytelevel import CHARACTERS, from_characters, to_characters
-from ..errors import FormatError
+from ..errors import FormatError, UnsupportedError
 from ..patterns import PATTERNS, resolve
 from ..ranks import losses_of_merges, merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
@@ -138,6 +139,7 @@ def losses(spec: TokenizerSpec) -> list[str]:
     """What the two files cannot hold of a spec."""
     found = spelling_losses(spec) + plain_losses(spec, "prefix_space") + losses_of_merges(spec)
     if not spec.byte_level:
+        _refuse_spaces(spec)
         found.append("tokens that are not spelled in bytes")
     if spec.splits != PATTERNS["gpt2"].splits:
         found.append("a split pattern other than GPT-2's")
@@ -146,10 +148,23 @@ def losses(spec: TokenizerSpec) -> list[str]:
     return found
 
 
+def _refuse_spaces(spec: TokenizerSpec) -> None:
+    """Raises `UnsupportedError` if merges.txt could not be read: its lines are two tokens."""
+    for id in dict.fromkeys(id for pair in spec.merges for id in pair):
+        if not _ENDS.isdisjoint(spec.tokens[id]):
+            raise UnsupportedError(
+                f"merges.txt has two tokens and a space in a line, and merges have the token "
+                f"{spec.tokens[id].decode('utf-8', 'replace')!r}"
+            )
+
+
+_ENDS = frozenset(b" \r\n")
+
+
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
     spelled = spellings(spec)
-    merges = [f"{spelled[left]} {spelled[right]}\n" for left, right in merges_of(spec).merges]
+    merges = flat.joined_pairs(spelled, merges_of(spec).merges, " ", "\n")
     vocab = {
         token: id for id, token in enumerate(spelled) if spec.kinds[id] is not TokenKind.UNUSED
     }
@@ -160,7 +175,7 @@ def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     )
     return write_files({
         **beside,
-        path / _MERGES: "".join([f"{_HEADER}: 0.2\n", *merges]).encode(),
+        path / _MERGES: f"{_HEADER}: 0.2\n{merges}".encode(),
         path / _VOCAB: json.dumps(vocab).encode(),
     })  # fmt: skip
 

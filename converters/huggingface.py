@@ -115,9 +115,9 @@ def spec_of(
     )
 
 
-def tree_of(spec: TokenizerSpec) -> dict[str, Any]:
+def text_of(spec: TokenizerSpec) -> str:
     """The content of the tokenizer.json for a spec."""
-    return {
+    others = {
         "version": "1.0",
         "truncation": spec.metadata.get("truncation"),
         "padding": spec.metadata.get("padding"),
@@ -126,8 +126,9 @@ def tree_of(spec: TokenizerSpec) -> dict[str, Any]:
         "pre_tokenizer": pre_tokenizers.write(spec),
         "post_processor": post_processors.write(spec, spec.metadata),
         "decoder": decoders.write(spec.decoder, byte_level=spec.byte_level),
-        "model": models.write(spec),
     }
+    head = json.dumps(others, ensure_ascii=False, separators=(",", ":"))
+    return f'{head[:-1]},"model":{models.write(spec)}}}\n'
 
 
 def vocab_entries(spec: TokenizerSpec) -> int:
@@ -154,17 +155,13 @@ def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path
     """Writes a folder; with `plugin`, its class is ours and needs `import bpe_compat.hf`."""
     chosen = _PLUGIN_CLASS if plugin else _STOCK_CLASS
     beside = tokenizer_config.files(spec, path, chosen)
-    return write_files(beside | {path / "tokenizer.json": _json(tree_of(spec))})
+    return write_files(beside | {path / "tokenizer.json": text_of(spec).encode()})
 
 
 def write_file(spec: TokenizerSpec, path: Path) -> None:
     """Writes a tokenizer.json alone."""
     refuse_losses("huggingface", losses(spec), allow_loss=False)
-    write_files({path: _json(tree_of(spec))})
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    write_files({path: text_of(spec).encode()})
 
 
 def live(spec: TokenizerSpec, *, allow_loss: bool) -> "tokenizers.Tokenizer":
@@ -173,7 +170,7 @@ def live(spec: TokenizerSpec, *, allow_loss: bool) -> "tokenizers.Tokenizer":
     import tokenizers
 
     refuse_losses("tokenizers", losses(spec), allow_loss=allow_loss)
-    return tokenizers.Tokenizer.from_str(_json(tree_of(spec)).decode())
+    return tokenizers.Tokenizer.from_str(text_of(spec))
 
 
 FORMAT = Format(

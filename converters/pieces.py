@@ -8,6 +8,7 @@ of the normalized text, as a split. Source: `normalizer.cc` and `bpe_model.cc` o
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from .. import charsmap
@@ -249,7 +250,7 @@ def guarded(spec: TokenizerSpec) -> set[str]:
     user = _user_defined(spec)
     if not user or spec.byte_level:
         return set()
-    mergeable = _mergeable(spec)
+    mergeable = _mergeable(spec, set(user))
     return {text for text in _listed(spec) if uncrossed(text, mergeable)}
 
 
@@ -316,7 +317,7 @@ def losses(
     ]
     plain = [replace(t, special=t.special or user_added) for t in spec.added_tokens]
     found += spelling_losses(spec) + flag_losses(replace(spec, added_tokens=tuple(plain)))
-    return found or _merge_losses(spec)
+    return found or _merge_losses(spec, _mergeable(spec, set(user or ())))
 
 
 _LISTED = (TokenKind.CONTROL, TokenKind.UNKNOWN)
@@ -334,40 +335,36 @@ def _user_defined(spec: TokenizerSpec) -> list[str] | None:
     return user if spec.splits == made else None
 
 
-def _merge_losses(spec: TokenizerSpec) -> list[str]:
+def _merge_losses(spec: TokenizerSpec, mergeable: Mapping[str, int]) -> list[str]:
     """Whether any two neighbours that make a piece may merge, by some scores."""
-    mergeable = _mergeable(spec)
-    merges = merges_of_scores(mergeable, _scores(spec), "the spec")
+    if _carried_scores(spec, mergeable):
+        return []
+    merges = merges_of_scores(mergeable, _scores_in_order(spec, mergeable), "the spec")
     if merges == list(spec.merges):
         return []
     made_by = canonical(mergeable, merges)
     places = {pair: place for place, pair in enumerate(spec.merges)}
-    order = [places.get(pair, -1) for pair in made_by.values()]
-    wrong = next(
-        (
-            piece
-            for piece, place, before in zip(made_by, order, [-1, *order], strict=False)
-            if place <= before
-        ),
-        None,
-    )
-    return [] if wrong is None else [f"the merges of {wrong!r}: scores would imply others"]
+    order = pairwise([-1, *(places.get(pair, -1) for pair in made_by.values())])
+    wrong = [piece for piece, (a, b) in zip(made_by, order, strict=True) if b <= a]
+    return [f"the merges of {wrong[0]!r}: scores would imply others"] if wrong else []
 
 
-def _mergeable(spec: TokenizerSpec) -> dict[str, int]:
-    user = set(_user_defined(spec) or ())
+def _mergeable(spec: TokenizerSpec, user: Collection[str]) -> dict[str, int]:
     texts = ((token.decode(), id) for token, id in spec.normal_ids().items())
     return {text: id for text, id in texts if text not in user}
 
 
-def _scores(spec: TokenizerSpec) -> list[float]:
-    """Scores for all ids: those that were read, or else by the order of merges."""
+def _carried_scores(spec: TokenizerSpec, mergeable: Mapping[str, int]) -> list[float]:
+    """The scores of all ids that were read, if they still say what merges; otherwise none."""
     carried = spec.metadata.get("scores", ())
-    mergeable = _mergeable(spec)
-    if len(carried) == len(spec.tokens) and (
+    sound = len(carried) == len(spec.tokens) and (
         merges_of_scores(mergeable, carried, "the spec") == list(spec.merges)
-    ):
-        return list(carried)
+    )
+    return list(carried) if sound else []
+
+
+def _scores_in_order(spec: TokenizerSpec, mergeable: Mapping[str, int]) -> list[float]:
+    """Scores for all ids by the order of merges."""
     cut, by_bytes = len(spec.prefix.encode()), spec.normal_ids()
     made = (by_bytes[spec.tokens[a] + spec.tokens[b][cut:]] for a, b in spec.merges)
     order = dict.fromkeys([*made, *mergeable.values()])
@@ -380,6 +377,8 @@ def _scores(spec: TokenizerSpec) -> list[float]:
 def pieces_of(spec: TokenizerSpec) -> Pieces:
     """The vocabulary of a spec."""
     user = set(_user_defined(spec) or ())
+    mergeable = _mergeable(spec, user)
+    scores = _carried_scores(spec, mergeable) or _scores_in_order(spec, mergeable)
     always = {token.id for token in spec.added_tokens if not token.special}
     strings = spellings(spec)
     types = [
@@ -387,7 +386,7 @@ def pieces_of(spec: TokenizerSpec) -> Pieces:
         else _TYPES[kind]
         for id, (string, kind) in enumerate(zip(strings, spec.kinds, strict=True))
     ]  # fmt: skip
-    return Pieces(strings, _scores(spec), types)
+    return Pieces(strings, scores, types)
 
 
 _TYPES = {

@@ -15,26 +15,25 @@ Value = int | bytes
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
 
 
-def fields(data: bytes, where: str, start: int = 0, end: int | None = None) -> Iterator["Field"]:
-    """The fields of the message in `data[start:end]`, in their order.
+def fields(data: bytes, where: str) -> Iterator["Field"]:
+    """The fields of a message, in their order.
 
     >>> [(number, value) for number, value, _ in fields(b"\\x08\\x96\\x01\\x12\\x01a", "x")]
     [(1, 150), (2, b'a')]
     """
-    end = len(data) if end is None else end
-    at = start
+    at, end = 0, len(data)
     while at < end:
-        key, at = _varint(data, at, end, where)
+        key, at = _varint(data, at, where)
         number, wire = key >> 3, key & 7
         if number == 0:
             raise FormatError(f"{where}: byte {at - 1}: a field has the number 0")
         value: Value
         if wire == _VARINT:
-            value, at = _varint(data, at, end, where)
+            value, at = _varint(data, at, where)
             yield number, value, at
             continue
         if wire == _LENGTH:
-            size, at = _varint(data, at, end, where)
+            size, at = _varint(data, at, where)
         elif wire in (_EIGHT, _FOUR):
             size = 8 if wire == _EIGHT else 4
         else:
@@ -51,10 +50,10 @@ Field = tuple[int, Value, int]
 """Number, value, and where the value starts."""
 
 
-def _varint(data: bytes, at: int, end: int, where: str) -> tuple[int, int]:
+def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
     value = shift = 0
     while True:
-        if at >= end or shift > 63:
+        if at >= len(data) or shift > 63:
             raise FormatError(f"{where}: byte {at}: a number that does not end")
         byte = data[at]
         at += 1

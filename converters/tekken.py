@@ -60,10 +60,9 @@ def read(
         raise config.error(f"{size} ids with {count} special tokens and {len(tokens)} others")
     specials = _special_tokens(tree, config, count)
     ranks = _ranks(tree, tokens[: size - count], count)
-    spec = tiktoken.spec_of(ranks, config.get("pattern", str), specials, path.stem)
     kept = {key: tree.value[key] for key in ("config", *_CARRIED) if key in tree.value}
-    spec.metadata["tekken"] = kept  # type: ignore[index]
-    return spec
+    split = config.get("pattern", str)
+    return tiktoken.spec_of(ranks, split, specials, path.stem, {"tekken": kept})
 
 
 def _special_tokens(tree: Node, config: Node, count: int) -> dict[str, int]:

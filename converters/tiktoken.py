@@ -17,7 +17,7 @@ import operator
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import dialects
 from ..errors import FormatError
@@ -193,8 +193,9 @@ def spec_of(
     pattern: str | None,
     special_tokens: Mapping[str, int],
     name: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> TokenizerSpec:
-    """The spec of tiktoken's four data.
+    """The spec of tiktoken's four data, with more metadata than the name.
 
     A special token may be in the rank table too, with the same id. An empty token, which Whisper's
     table has, can be decoded and nothing else.
@@ -222,7 +223,7 @@ def spec_of(
         ignore_merges=True,
         splits=matches_only(pattern),
         added_tokens=tuple(AddedToken(content, id) for content, id in by_id),
-        metadata={"name": name} if name else {},
+        metadata={**({"name": name} if name else {}), **(metadata or {})},
     )
 
 

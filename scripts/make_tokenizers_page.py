@@ -31,11 +31,11 @@ HEAD = """# Real tokenizers
 
 What `bpe_compat` makes of published files; `scripts/make_tokenizers_page.py` writes this page.
 *Ids* are the greatest id plus one, *tokens* those in use. *Split* is the native scanner, or
-"regex". *To* lists the formats that hold the tokenizer without a loss; `bpe-compat inspect` says
-what others would lose.
+"regex". *To* lists the formats that hold the tokenizer without a loss, *with losses* those that
+`--allow-loss` writes; into the others it is refused. `bpe-compat inspect` says what would be lost.
 
-| file | format | family | ids | tokens | merges | split | to |
-|---|---|---|---|---|---|---|---|
+| file | format | family | ids | tokens | merges | split | with losses | to |
+|---|---|---|---|---|---|---|---|---|
 """
 REFUSED = """
 ## Refused
@@ -95,11 +95,13 @@ def row(name: str, path: Path) -> str:
         format = bc.converters.detect(path)
         pattern = PATTERNS.get(name.split("/")[0]) if format == "tiktoken" else None
         spec = bc.converters.read(path, format=format, pattern=pattern)
-        to = [other.name for other in WRITABLE if holds(other, spec)]
+        losses = {other.name: losses_of(other, spec) for other in WRITABLE}
+    to = [name for name, lost in losses.items() if lost == []]
+    lossy = [name for name, lost in losses.items() if lost]
     merges = "ranks" if spec.merge_rule == "ranks" else f"{len(spec.merges):,}"
     split = scanner_of(spec.splits) or "regex"
     cells = [name, format, family(spec), f"{spec.vocab_size:,}", f"{spec.token_count:,}", merges,
-             split, ", ".join(to) or "none"]  # fmt: skip
+             split, ", ".join(lossy) or "none", ", ".join(to) or "none"]  # fmt: skip
     return f"| {' | '.join(cells)} |\n"
 
 
@@ -109,11 +111,12 @@ def family(spec: TokenizerSpec) -> str:
     return "characters" + ", bytes for others" * spec.byte_fallback
 
 
-def holds(format: bc.converters.Format, spec: TokenizerSpec) -> bool:
+def losses_of(format: bc.converters.Format, spec: TokenizerSpec) -> list[str] | None:
+    """What a format would lose; None if it can hold nothing of a tokenizer."""
     try:
-        return not format.losses(spec)
+        return format.losses(spec)
     except UnsupportedError:
-        return False
+        return None
 
 
 if __name__ == "__main__":

@@ -216,3 +216,22 @@ def test_errors_name_the_lines_of_the_file(tmp_path: Path) -> None:
     merges = load_with_merges(path, "model", "merges").child("model").get("merges", list)
     assert isinstance(merges, PackedMerges)
     assert merges.unpacked() == ["a b"]
+
+
+@given(st.lists(STRINGS, min_size=1), st.data(), st.sampled_from(["", " ", "é"]))
+def test_pairs_of_strings_become_one_text(strings: list[str], data: Any, between: str) -> None:
+    ids = st.integers(0, len(strings) - 1)
+    pairs = tuple(data.draw(st.lists(st.tuples(ids, ids))))
+    expected = "".join(f"{strings[a]}{between}{strings[b]}\n" for a, b in pairs)
+    assert flat.joined_pairs(strings, pairs, between, "\n") == expected
+
+
+def test_pairs_of_no_strings_are_refused() -> None:
+    for pair in ((0, 1), (-1, 0), (0, 1 << 40), ("a", 0), None):
+        pairs: Any = (pair,)
+        with pytest.raises(IndexError):
+            flat.joined_pairs(["a"], pairs, "", "")
+    for strings in (["\ud800"], [b"a"], [1]):
+        texts: Any = strings
+        with pytest.raises(TypeError):
+            flat.joined_pairs(texts, (), "", "")

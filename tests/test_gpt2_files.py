@@ -132,6 +132,42 @@ def test_openais_names_of_the_files(tmp_path: Path) -> None:
     assert bc.load(tmp_path / "b").spec == tok.spec
 
 
+def test_a_class_that_says_characters_is_not_believed(tmp_path: Path) -> None:
+    tok = bc.train(["the cat and the hat"], 270, special_tokens=())
+    tok.save(tmp_path, format="gpt2")
+    config = {"tokenizer_class": "CharBPETokenizer", "end_of_word_suffix": "</w>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    assert bc.load(tmp_path).encode("the hat") == tok.encode("the hat")
+
+
+@pytest.mark.parametrize(("left", "right"), [("\n", "a"), (" ", "a"), ("a", "\r")])
+def test_merges_with_spaces_and_line_ends_are_refused(
+    left: str, right: str, tmp_path: Path
+) -> None:
+    """A file would be written that nobody can read, so that no loss can be allowed either."""
+    tokens = tuple(text.encode() for text in (left, right, left + right))
+    spec = bc.spec.TokenizerSpec(tokens, merges=((0, 1),), byte_level=False)
+    with pytest.raises(bc.errors.UnsupportedError, match=r"merges\.txt has two tokens and a space"):
+        bc.converters.write(spec, tmp_path / "x", format="gpt2", allow_loss=True)
+    assert not (tmp_path / "x").exists()
+    bc.converters.write(spec, tmp_path / "y", format="huggingface")
+    assert bc.load(tmp_path / "y").encode(left + right) == [2]
+
+
+def test_ids_of_added_tokens_that_the_vocabulary_has(tmp_path: Path) -> None:
+    """An added_tokens.json may list tokens of the vocabulary again, and others behind them."""
+    tok = bc.train(["low lower"], 262, special_tokens=["<unk>", "<s>"], special_ids="first")
+    bc.converters.write(tok.spec, tmp_path / "x", format="gpt2")
+    (tmp_path / "x" / "tokenizer_config.json").unlink()
+    listed = {"<unk>": 0, "<s>": 1, "<|im_end|>": 262}
+    (tmp_path / "x" / "added_tokens.json").write_text(json.dumps(listed))
+    again = bc.load(tmp_path / "x")
+    assert {token.content: token.id for token in again.spec.added_tokens} == listed
+    assert again.spec.tokens[:262] == tok.spec.tokens
+    assert bc.convert(tmp_path / "x", tmp_path / "x.gguf", to="gguf") == []
+    assert bc.load(tmp_path / "x.gguf").encode("<|im_end|>", allowed_special="all") == [262]
+
+
 def test_a_space_in_front_is_in_the_config(tmp_path: Path) -> None:
     """As GPT2Tokenizer of transformers has it."""
     tok = bc.train(["the cat and the hat"], 270, special_tokens=())

@@ -13,6 +13,7 @@ import samples
 
 import bpe_compat as bc
 from bpe_compat import libraries, verify
+from bpe_compat.patterns import PATTERNS
 from bpe_compat.spec import TokenizerSpec
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -87,10 +88,11 @@ def test_the_library_of_a_format_is_asked(format: str, tmp_path: Path) -> None:
     spec = bc.converters.read(path)
     trial = target(format, tmp_path)
     texts = [text for text in verify.PROBES if text.isascii()]
-    with verify._asked(spec, trial, format, texts) as answer:
-        assert answer is not None
-        assert answer.error() == ""
-        found = answer.ids("text")
+    with verify._library(format, verify=True) as library:
+        assert library is not None
+        assert verify._ask(library, spec, trial, format, {"text": texts, "encode": []})
+        assert library.error() == ""
+        found = library.ids("text")
     if format != "gguf":
         assert found is not None
         expected = bc.Tokenizer(spec).encode_arrays(texts)
@@ -157,6 +159,73 @@ def test_without_a_process_or_a_library(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(libraries, "installed", lambda _: None)
     assert bc.convert(tmp_path / "source", tmp_path / "b", to="tiktoken") == []
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def read_as(spec: TokenizerSpec, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes our reader read this, whatever the file, without a library to contradict it."""
+    changed = replace(bc.converters.FORMATS[format], read=lambda *_: spec)
+    monkeypatch.setitem(bc.converters.FORMATS, format, changed)
+    monkeypatch.setattr(libraries, "installed", lambda _: None)
+
+
+def in_order(*merges: tuple[bytes, bytes]) -> TokenizerSpec:
+    """Bytes, and merges that are made in this order of tokens that are always numbered alike."""
+    tokens = [*samples.BYTES, *sorted(a + b for a, b in merges)]
+    pairs = tuple((tokens.index(a), tokens.index(b)) for a, b in merges)
+    return TokenizerSpec(tuple(tokens), merges=pairs, splits=PATTERNS["gpt2"].splits)
+
+
+def test_a_difference_that_no_token_and_no_probe_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only "xqz" does: each token is made of the same two."""
+    spec, other = in_order((b"x", b"q"), (b"q", b"z")), in_order((b"q", b"z"), (b"x", b"q"))
+    bc.Tokenizer(spec).save(tmp_path / "source")
+    read_as(other, "gpt2", monkeypatch)
+    with pytest.raises(bc.errors.BPECompatError, match="other ids came back: 'xqz' becomes"):
+        bc.convert(tmp_path / "source", tmp_path / "out", to="gpt2")
+    assert not (tmp_path / "out").exists()
+
+
+def test_equal_specs_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples.trained(300).save(tmp_path / "source")
+    monkeypatch.setattr(verify, "compare", None)
+    assert bc.convert(tmp_path / "source", tmp_path / "out", to="gpt2") == []
+
+
+def test_where_nothing_is_proved_every_token_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, other = in_order((b"x", b"q")), in_order((b"x", b"z"))
+    bc.Tokenizer(spec).save(tmp_path / "source")
+    read_as(other, "gpt2", monkeypatch)
+    undecided = bc.Comparison("undecided", "")
+    monkeypatch.setattr(verify, "compare", lambda *_, **__: undecided)
+    with pytest.raises(bc.errors.BPECompatError, match="instead of"):
+        bc.convert(tmp_path / "source", tmp_path / "out", to="gpt2")
+
+
+def test_bytes_that_are_decoded_differently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = in_order((b"x", b"q"))
+    bc.Tokenizer(spec).save(tmp_path / "source")
+    other = replace(spec, decoder=(bc.spec.DecoderStep("strip", content="x", start=1),))
+    read_as(other, "gpt2", monkeypatch)
+    with pytest.raises(bc.errors.BPECompatError, match="decoded differently"):
+        bc.convert(tmp_path / "source", tmp_path / "out", to="gpt2")
+
+
+@pytest.mark.parametrize(("count", "asked"), [(9_000, 9_000), (25_000, 8_334)])
+def test_how_many_tokens_the_library_is_asked_for(count: int, asked: int) -> None:
+    tokens = tuple(f"token{number}".encode() for number in range(count - 1))
+    spec = TokenizerSpec((*tokens, b"<s>"), added_tokens=(bc.spec.AddedToken("<s>", count - 1),))
+    texts = verify._texts(spec)
+    assert texts["encode"] == [*verify.PROBES, "<s>"]
+    rest = "\n".join(texts["text"][len(texts["encode"]) :]).split("\n")
+    assert len(rest) == asked
+    assert set(rest) <= {*map(bytes.decode, tokens), "<s>"}
+    assert verify._texts(TokenizerSpec(()))["text"] == list(verify.PROBES)
 
 
 def test_what_is_lost_is_returned(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """tiktoken's rank files."""
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,21 @@ def test_bytes_without_a_rank_are_a_warning(tmp_path: Path) -> None:
     (tmp_path / "x.tiktoken").write_bytes(rank_lines({b"a": 0, b"b": 1}))
     with pytest.warns(UserWarning, match=r"x.tiktoken: byte 0x00 has no rank \(254 bytes in all\)"):
         bc.load(tmp_path / "x.tiktoken", pattern="gpt2", special_tokens={})
+
+
+@pytest.mark.parametrize("id", [0, 256, 258])
+def test_a_special_token_among_the_ranks(id: int, tmp_path: Path) -> None:
+    """It is an added token of the tokenizer.json, and no merge makes it."""
+    tokenizers = pytest.importorskip("tokenizers")
+    tokens = [*(bytes([byte]) for byte in range(256)), b"lo", b"low"]
+    tokens.insert(id, b"<s>")
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    tok = bc.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens={"<s>": id})
+    tok.save(tmp_path)
+    tree = json.loads((tmp_path / "tokenizer.json").read_text())
+    assert [token["content"] for token in tree["added_tokens"]] == ["<s>"]
+    assert "<s>" not in ["".join(pair) for pair in tree["model"]["merges"]]
+    live = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ("low<s>", "<s><s>lows>"):
+        ids = live.encode(text, add_special_tokens=False).ids
+        assert ids == tok.encode(text, allowed_special="all")

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core, dialects
+from .. import _core, dialects, flat
 from ..engine import Engine
 from ..patterns import scanner_of
 from ..ranks import missing_bytes
-from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind
+from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind, kind_numbers
 
 __all__ = ["Merging", "NormalForm", "normal_form"]
 
@@ -123,21 +123,34 @@ def _merging(spec: TokenizerSpec, engine: Engine) -> Merging:
 
 def _merges_only_normal(spec: TokenizerSpec) -> bool:
     """Whether all that merges starts as its own bytes do, alone."""
-    odd = {id for id, kind in enumerate(spec.kinds) if kind is not TokenKind.NORMAL}
+    plain = _normal(spec)
     if spec.unknown is not None:
-        odd.add(spec.unknown)
-    return odd.isdisjoint(id for pair in spec.merges for id in pair)
+        plain[spec.unknown] = False
+    return bool(plain[flat.pair_array(spec.merges)].all())
+
+
+def _normal(spec: TokenizerSpec) -> npt.NDArray[np.bool_]:
+    """Which ids are normal tokens."""
+    numbers = np.frombuffer(kind_numbers(spec.kinds), np.uint8)
+    return np.equal(numbers, kind_numbers([TokenKind.NORMAL])[0])
 
 
 def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
     """The symbol of each byte or character, and what becomes of those that have no token."""
-    known = spec.normal_ids()
     unknown = spec.unknown, spec.unknown is not None and spec.fuse_unknown
     if spec.byte_level:
-        bytes_ = tuple(known.get(bytes([byte])) for byte in range(256))
-        return "bytes", bytes_, bool(missing) and (spec.merge_rule == "ranks", *unknown)
-    characters = frozenset((token, id) for token, id in known.items() if _is_character(token))
+        return "bytes", _bytes(spec), bool(missing) and (spec.merge_rule == "ranks", *unknown)
+    known = spec.normal_ids().items()
+    characters = frozenset((token, id) for token, id in known if _is_character(token))
     return "characters", characters, _fallback(spec), unknown
+
+
+def _bytes(spec: TokenizerSpec) -> tuple[int | None, ...]:
+    """The normal token of each byte."""
+    single = [id for id, size in enumerate(map(len, spec.tokens)) if size == 1]
+    normal = _normal(spec)
+    ids = {spec.tokens[id][0]: id for id in single if normal[id]}
+    return tuple(map(ids.get, range(256)))
 
 
 def _is_character(token: bytes) -> bool:
@@ -166,15 +179,15 @@ def _whole(spec: TokenizerSpec, rows: npt.NDArray[np.int64]) -> dict[bytes, int]
     """The pieces that are a token without any merge, where merges do not give it anyway."""
     if not spec.ignore_merges:
         return {}
-    known = spec.normal_ids()
-    merged = set(rows[:, 2].tolist())
+    unmerged = _normal(spec)
+    unmerged[rows[:, 2]] = False
+    ids: list[int] = np.flatnonzero(unmerged).tolist()
     one = (lambda token: len(token) == 1) if spec.byte_level else _is_character
-    whole = {token: id for token, id in known.items() if id not in merged and not one(token)}
+    whole = {spec.tokens[id]: id for id in ids if not one(spec.tokens[id])}
     if spec.byte_fallback:  # a piece may spell them
-        singles = dict(_fallback(spec))
-        if spec.byte_level:
-            singles = {token[0]: id for token, id in known.items() if len(token) == 1}
-        spelled = {b"<0x%02X>" % byte: id for byte, id in singles.items()}
+        singles = enumerate(_bytes(spec)) if spec.byte_level else _fallback(spec)
+        spelled = {b"<0x%02X>" % byte: id for byte, id in singles if id is not None}
+        known = spec.normal_ids()
         whole |= {token: id for token, id in spelled.items() if token not in known}
     scanner = scanner_of(spec.splits)
     if scanner is None or any(split.mapped for split in spec.splits):

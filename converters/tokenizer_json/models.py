@@ -1,9 +1,11 @@
 """The section `model`: the vocab, the merges, and how they are used."""
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ... import flat
 from ...bytelevel import CHARACTERS, from_characters
 from ...errors import UnsupportedError
 from ...ranks import losses_of_merges, merges_of
@@ -125,14 +127,11 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and all(isinstance(p, str) and p for p in pair)
 
 
-def write(spec: TokenizerSpec) -> dict[str, Any]:
-    """The section for a spec."""
+def write(spec: TokenizerSpec) -> str:
+    """The section for a spec, as JSON."""
     recovered = merges_of(spec)
     spelled = spellings(spec)
-    left_out = _outside_vocab(spec)
-    unused = TokenKind.UNUSED
-    left_out |= {id for id, kind in enumerate(spec.kinds) if kind is unused}
-    return {
+    rest = {
         "type": "BPE",
         "dropout": spec.metadata.get("dropout"),
         "unk_token": None if spec.unknown is None else spelled[spec.unknown],
@@ -141,9 +140,28 @@ def write(spec: TokenizerSpec) -> dict[str, Any]:
         "fuse_unk": spec.fuse_unknown,
         "byte_fallback": spec.byte_fallback,
         "ignore_merges": recovered.ignore_merges,
-        "vocab": {token: id for id, token in enumerate(spelled) if id not in left_out},
-        "merges": [[spelled[left], spelled[right]] for left, right in recovered.merges],
     }
+    quoted = _quoted(spelled)
+    inside = sorted(set(range(len(quoted))) - _left_out(spec))
+    vocab = dict(zip(map(quoted.__getitem__, inside), inside, strict=True))
+    ids = ",".join([f"{string}:{id}" for string, id in vocab.items()])
+    merges = flat.joined_pairs(quoted, recovered.merges, ",", "],[")[:-3]
+    merges = f"[[{merges}]]" if merges else "[]"
+    head = json.dumps(rest, ensure_ascii=False, separators=(",", ":"))
+    return f'{head[:-1]},"vocab":{{{ids}}},"merges":{merges}}}'
+
+
+def _quoted(strings: list[str]) -> list[str]:
+    """Each as JSON, in which no line ends."""
+    return json.dumps(strings, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n")
+
+
+def _left_out(spec: TokenizerSpec) -> set[int]:
+    """The ids that are not in the vocab."""
+    found, unused = _outside_vocab(spec), TokenKind.UNUSED
+    if unused in spec.kinds:
+        found |= {id for id, kind in enumerate(spec.kinds) if kind is unused}
+    return found
 
 
 def losses(spec: TokenizerSpec) -> list[str]:

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 
 #include "../encode/model.h"
 #include "ids.h"
@@ -100,6 +101,30 @@ Matrix<Id> pair_array(const nb::tuple& merges) {
         values.insert(values.end(), {left, right});
     }
     return to_matrix(std::move(values), 2);
+}
+
+// The strings of each pair with `between` between them and `behind` behind.
+nb::str joined_pairs(const nb::list& strings, const nb::tuple& pairs, const nb::str& between,
+                     const nb::str& behind) {
+    std::vector<Bytes> texts;
+    texts.reserve(strings.size());
+    for (nb::handle string : strings) {
+        const auto text = utf8_of(string.ptr());
+        if (!text) throw nb::type_error("strings must be text");
+        texts.push_back(*text);
+    }
+    std::string out;
+    const auto append = [&](Bytes text) {
+        out.append(reinterpret_cast<const char*>(text.data()), text.size());
+    };
+    const auto middle = utf8_of(between.ptr()), end = utf8_of(behind.ptr());
+    if (!middle || !end) throw nb::type_error("what is put between must be text");
+    for (nb::handle pair : pairs) {
+        const auto [left, right] = plain_pair(pair);
+        if (std::max(left, right) >= texts.size()) throw nb::index_error("a pair names no string");
+        for (const Bytes part : {texts[left], *middle, texts[right], *end}) append(part);
+    }
+    return nb::str(out.data(), out.size());
 }
 
 // The six bits of each character of base64; -1 for what is none.
@@ -211,6 +236,10 @@ void bind_flat(nb::module_& m) {
     m.def("pair_array", pair_array, "pairs"_a, "The same the other way round.",
           nb::sig("def pair_array(pairs: tuple[tuple[int, int], ...])"
                   " -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]"));
+    m.def("joined_pairs", joined_pairs, "strings"_a, "pairs"_a, "between"_a, "behind"_a,
+          "One text of the two strings of each pair, with text between and behind them.",
+          nb::sig("def joined_pairs(strings: list[str], pairs: tuple[tuple[int, int], ...],"
+                  " between: str, behind: str) -> str"));
     m.def("rank_lines", rank_lines, "data"_a,
           "The numbers of tokens in lines of base64, a space and a number of at most nine digits; None "
           "if a line is anything else, or a token there twice.",
