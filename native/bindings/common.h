@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,16 @@ inline Bytes bytes_of(const nb::bytes& bytes) {
 }
 
 inline nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+// UTF-8 of a str; none if it is something else, or no text.
+inline std::optional<Bytes> utf8_of(PyObject* string) {
+    if (!PyUnicode_Check(string)) return std::nullopt;
+    Py_ssize_t size;
+    const char* data = PyUnicode_AsUTF8AndSize(string, &size);
+    if (data) return Bytes(reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size));
+    PyErr_Clear();
+    return std::nullopt;
+}
 
 // Python ints of ids, made when they are first asked for and kept. Needs the GIL.
 class Ints {

@@ -12,16 +12,6 @@
 namespace bpe::bindings {
 namespace {
 
-// UTF-8 of a str; none if it is something else, or no text.
-std::optional<Bytes> utf8_of(PyObject* string) {
-    if (!PyUnicode_Check(string)) return std::nullopt;
-    Py_ssize_t size;
-    const char* data = PyUnicode_AsUTF8AndSize(string, &size);
-    if (data) return Bytes(reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size));
-    PyErr_Clear();
-    return std::nullopt;
-}
-
 // The halves of a merge: a list or tuple of two strings, or a string with one space.
 std::optional<std::pair<Bytes, Bytes>> halves_of(PyObject* merge) {
     if (!PyUnicode_Check(merge)) {
