@@ -174,7 +174,7 @@ def page(path: Path, out: Path, rounds: int) -> None:
     lines += [
         "",
         "Counting follows the bytes of the text, merging the distinct pieces in it, which grow "
-        "more slowly. So does memory: text is read in blocks of 4 MB.",
+        "more slowly. So does memory: text is read in blocks.",
         "",
     ]
     out.write_text("\n".join(lines), encoding="utf-8")

@@ -24,7 +24,7 @@ _MOST_ITEMS = 1 << 16
 
 
 def batches(sources: Any, reading: Reading) -> Iterator[Batch]:
-    """The documents of a source, a few megabytes at a time.
+    """The documents of a source, up to a few megabytes at a time.
 
     A batch must be used up before the next one is asked for: it may lie in memory that is used
     again. Raises `FormatError` for a missing file, text that is not UTF-8 and items that are no

@@ -1,4 +1,4 @@
-"""Files of text, JSON lines and Parquet, plain or compressed, read in blocks of a few megabytes."""
+"""Files of text, JSON lines and Parquet, plain or compressed, read in blocks."""
 
 import importlib
 import io
@@ -16,7 +16,9 @@ from .reading import Batch, Document, Reading
 
 __all__ = ["read_file", "read_stream", "text_files"]
 
-_BLOCK = 1 << 22
+# Bytes: a block stays in the second-level cache from reading to counting, and memory that is new to
+# the process is slow. Of 10 MB, 512 KB take 0.6 of the time of 4 MB. Threads share four times as much.
+_BLOCK = 1 << 19
 _MODULES = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2"}
 _COMPRESSED = (".zst", *_MODULES)
 _LINES = (".jsonl", ".ndjson")
@@ -75,7 +77,8 @@ def read_stream(file: Any, name: str, reading: Reading) -> Iterator[Batch]:
     Memory follows the block, unless the text goes on for longer without a place to cut it at. There
     are two, so that one can be read while the other one is used.
     """
-    block, other = memoryview(bytearray(_BLOCK)), memoryview(bytearray(_BLOCK))
+    size = _block_size(reading)
+    block, other = memoryview(bytearray(size)), memoryview(bytearray(size))
     filled = offset = 0
     while read := file.readinto(block[filled:]):
         if offset == filled == 0 and bytes(block[:3]) == b"\xef\xbb\xbf":
@@ -97,6 +100,10 @@ def read_stream(file: Any, name: str, reading: Reading) -> Iterator[Batch]:
         block, other = other, block
     if filled:
         yield [reading.checked(block[:filled], name, offset)]
+
+
+def _block_size(reading: Reading) -> int:
+    return 4 * _BLOCK if reading.ahead else _BLOCK
 
 
 def _kind(path: Path) -> tuple[str, str]:
@@ -156,7 +163,8 @@ def _open_zstandard(path: Path) -> BinaryIO:
 def _json_lines(file: BinaryIO, name: str, reading: Reading) -> Iterator[Batch]:
     documents: list[Document] = []
     size = 0
-    buffered = io.BufferedReader(cast(io.RawIOBase, file), _BLOCK)
+    wanted = _block_size(reading)
+    buffered = io.BufferedReader(cast(io.RawIOBase, file), wanted)
     for number, line in enumerate(buffered, 1):
         if line.isspace():
             continue
@@ -171,7 +179,7 @@ def _json_lines(file: BinaryIO, name: str, reading: Reading) -> Iterator[Batch]:
         document = reading.cell(row, where)
         documents.append(reading.checked(document, f"{where}: {reading.text_column!r}"))
         size += len(document)
-        if size >= _BLOCK:
+        if size >= wanted:
             yield documents
             documents, size = [], 0
     yield documents
