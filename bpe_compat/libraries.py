@@ -57,7 +57,14 @@ def _gpt2(path: Path, told: Mapping[str, Any]) -> _Ways:
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(
         add_prefix_space=config.get("add_prefix_space", False)
     )
-    return {"text": _tokenizers_ways(tokenizer)["encode"]}  # the files name no special tokens
+    added = config.get("added_tokens_decoder", {})
+    for id in sorted(added, key=int):
+        token = tokenizers.AddedToken(**added[id])
+        if token.special:
+            tokenizer.add_special_tokens([token])
+        else:
+            tokenizer.add_tokens([token])
+    return _tokenizers_ways(tokenizer)
 
 
 def _tiktoken(path: Path, told: Mapping[str, Any]) -> _Ways:
