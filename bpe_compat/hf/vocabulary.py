@@ -113,6 +113,10 @@ class Vocabulary:
         """The ids of a text with the characters and the piece of each."""
         return self.tokenizer.engine.locate(valid(text), self._enabled(as_text))
 
+    def plain(self, text: str) -> list[int]:
+        """The ids of a text in which added tokens, special or not, are nothing but text."""
+        return self.tokenizer.engine.encode(valid(text), bytes(len(self.spec.added_tokens)))
+
     def _enabled(self, as_text: bool) -> bytes:
         return self._specials.as_text if as_text else self._specials.as_ids
 
