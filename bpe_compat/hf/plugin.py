@@ -24,7 +24,7 @@ from .calls import Calls
 from .loading import Loading
 from .retraining import Retraining
 from .tokens import flat, from_hf, to_hf
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary, with_own_texts, with_written_texts
 
 if TYPE_CHECKING:
     import tokenizers
@@ -49,7 +49,7 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     _add_bos_token = _add_eos_token = False
 
     def __init__(self, tokenizer_file: str | os.PathLike[str] | None = None, **kwargs: Any) -> None:
-        spec = _spec_of(tokenizer_file, kwargs.pop("tokenizer_object", None))
+        spec = with_own_texts(_spec_of(tokenizer_file, kwargs.pop("tokenizer_object", None)))
         prefix_space = kwargs.get("add_prefix_space")
         changes = prefix_space is not None and bool(prefix_space) != spec.prefix_space
         if changes and converters.huggingface.takes_prefix_space(spec):
@@ -345,10 +345,23 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
     ) -> tuple[str, ...]:
-        """Writes the tokenizer.json; `save_pretrained` writes the rest."""
+        """Writes the tokenizer.json; `save_pretrained` writes the rest.
+
+        Warns of added tokens that only this class decodes to their text. Raises
+        `LossyConversionError` where ids would change.
+        """
         prefix = f"{filename_prefix}-" if filename_prefix else ""
         path = Path(save_directory) / f"{prefix}tokenizer.json"
-        converters.huggingface.write_file(self._vocabulary.spec, path)
+        spec = self._vocabulary.spec
+        written = with_written_texts(spec)
+        converters.huggingface.write_file(written, path)
+        texts = {t.content for t in spec.added_tokens if spec.tokens[t.id] != written.tokens[t.id]}
+        if texts:
+            warnings.warn(
+                f"other tokenizers read the same ids from {path}, but decode {sorted(texts)} to "
+                "other text: all characters of these added tokens stand for bytes",
+                stacklevel=2,
+            )
         return (str(path),)
 
 
