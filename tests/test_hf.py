@@ -264,6 +264,37 @@ def test_a_token_spelled_like_a_byte_is_a_new_one(ours: Any, token: str) -> None
     ]
 
 
+def test_a_token_whose_characters_all_stand_for_bytes_keeps_its_text(
+    ours: Any, tmp_path: Path
+) -> None:
+    assert ours.add_tokens(["Café", AddedToken("über", special=True)]) == 2
+    text = "the Café über Cafés"
+    ids = ours(text)["input_ids"]
+    with pytest.warns(UserWarning, match=r"\['Café', 'über'\]"):
+        ours.save_pretrained(tmp_path)
+    stock: Any = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    assert stock(text)["input_ids"] == ours.backend_tokenizer.encode(text).ids == ids
+    assert stock.decode(ids) != text
+    again: Any = AutoTokenizer.from_pretrained(tmp_path)
+    for tok in (ours, again, pickle.loads(pickle.dumps(again))):
+        assert tok(text)["input_ids"] == ids
+        assert tok.decode(ids) == tok.convert_tokens_to_string(tok.tokenize(text)) == text
+    assert again._vocabulary.spec.tokens == ours._vocabulary.spec.tokens
+    stock.save_pretrained(tmp_path / "stock")
+    loaded = bpe_compat.hf.BPECompatTokenizer.from_pretrained(tmp_path / "stock")
+    assert loaded.decode(loaded(text)["input_ids"]) == text
+
+
+@pytest.mark.parametrize("token", ["č", "Ċ"])
+def test_a_token_with_the_name_of_a_byte_is_not_saved(
+    ours: Any, tmp_path: Path, token: str
+) -> None:
+    """A tokenizer.json has one id for each string: the token would become the byte's."""
+    ours.add_tokens([token])
+    with pytest.raises(bc.errors.LossyConversionError, match=token):
+        ours.save_pretrained(tmp_path)
+
+
 def test_runs_of_spaces_as_tokens(ours: Any) -> None:
     ours.add_special_tokens({"additional_special_tokens": ["    ", "  "]})
     for n in range(1, 20):

@@ -299,7 +299,10 @@ def test_a_prefix_space_behind_another_split_is_not_heeded(
 ) -> None:
     pair = both(sections={"pre_tokenizer": pre_tokenizer}, add_prefix_space=True)
     agree(pair, lambda tok: tok(["the cat", " the", ""]))
+    assert pair[0].add_prefix_space
     pair[0].save_pretrained(Path(pair[0].name_or_path) / "again")
+    with pytest.warns(UserWarning, match="add_prefix_space is ignored"):
+        BPECompatTokenizer.from_pretrained(pair[0].name_or_path, add_prefix_space=True)
 
 
 @pytest.mark.parametrize("splits", [[], [SPLIT]])

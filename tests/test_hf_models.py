@@ -90,6 +90,22 @@ def test_chats_with_control_tokens_as_text(pair: tuple[Any, Any]) -> None:
         assert ids[0] == ids[1]
 
 
+def test_chats_with_other_added_tokens_as_text(pair: tuple[Any, Any]) -> None:
+    """Tokens that the template has, though they are not special, are text in messages."""
+    if not hasattr(PreTrainedTokenizerFast, "_mark_chat_inputs"):
+        pytest.skip("this version of transformers has no sanitize_control_tokens")
+    results = []
+    for tok in pair:
+        tok.add_tokens(["<tool>"])
+        tok.chat_template = "<tool>{{ messages[0]['content'] }}"
+        chat = [{"role": "user", "content": "a <tool> and <s>"}]
+        ids = tok.apply_chat_template(chat, sanitize_control_tokens=True, return_dict=True)
+        results.append(ids["input_ids"])
+        assert results[-1].count(tok.convert_tokens_to_ids("<tool>")) == 1
+        assert tok.decode(results[-1]) == "<tool>a <tool> and <s>"
+    assert results[0] == results[1]
+
+
 def test_templates_are_saved(pair: tuple[Any, Any], tmp_path: Path) -> None:
     pair[0].chat_template = TEMPLATE
     pair[0].save_pretrained(tmp_path / "saved")

@@ -32,6 +32,9 @@ class Truncation:
     stride: int = 0
     left: bool = False
 
+    def __post_init__(self) -> None:
+        _check_counts(max_length=self.max_length, stride=self.stride)
+
     def lengths(self, first: int, second: int | None, added: int) -> tuple[int, int]:
         """How much stays of two lengths beside `added` special tokens.
 
@@ -93,6 +96,9 @@ class Padding:
     multiple: int | None = None
     left: bool = False
 
+    def __post_init__(self) -> None:
+        _check_counts(max_length=self.length or 0, pad_to_multiple_of=self.multiple or 0)
+
     def target(self, lengths: Sequence[int]) -> int:
         """The length that inputs of these lengths are filled up to."""
         target = max(lengths, default=0) if self.length is None else self.length
@@ -103,6 +109,12 @@ class Padding:
         target = self.target([len(encoding) for encoding in encodings])
         for encoding in encodings:
             encoding.pad(target, self.id, self.token, self.type_id, left=self.left)
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 0:
+            raise ValueError(f"{name} must not be negative, but is {count}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Calls(Arranging):
             options.max_length,
             STRATEGIES[options.truncation_strategy.value],
             options.stride,
-            left=self.truncation_side == "left",
+            left=_is_left("truncation_side", self.truncation_side),
         )
         room = options.max_length - self._assembly.added(pair=False)
         if 0 <= room < options.stride:
@@ -106,8 +106,12 @@ class Calls(Arranging):
             self.pad_token_type_id,
             options.max_length if fixed else None,
             options.pad_to_multiple_of,
-            left=(options.padding_side or self.padding_side) == "left",
+            left=_is_left("padding_side", options.padding_side or self.padding_side),
         )
+
+    def _encode_without_added_tokens(self, text: str) -> list[int]:
+        """The ids of a text in which no added token is looked for, special or not."""
+        return self._vocabulary.plain(text)
 
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
@@ -116,6 +120,12 @@ class Calls(Arranging):
         encoded = self(text, pair, add_special_tokens=add_special_tokens, **kwargs)
         tokens: list[str] = encoded.tokens()
         return tokens
+
+
+def _is_left(name: str, side: str) -> bool:
+    if side not in ("left", "right"):
+        raise ValueError(f"{name} must be 'left' or 'right', not {side!r}")
+    return side == "left"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def items_of(text: Any, text_pair: Any, *, words: bool) -> tuple[list[Item], boo
     _check_text(text)
     is_list = isinstance(text, list | tuple)
     if not is_list or (words and not (text and isinstance(text[0], list | tuple))):
-        return [Item(text, text_pair or None)], False
+        return [_single(text, text_pair or None, words=words)], False
     if text_pair is None:
         return [item_of(one, words=words) for one in text], True
     _check_text(text_pair)
@@ -69,6 +69,15 @@ def items_of(text: Any, text_pair: Any, *, words: bool) -> tuple[list[Item], boo
             f" {len(text_pair)}."
         )
     return [Item(*pair) for pair in zip(text, text_pair, strict=True)], True
+
+
+def _single(text: Any, text_pair: Any, *, words: bool) -> Item:
+    """The input of a call that has one."""
+    kind, name = (list | tuple, "a list of words") if words else (str, "a text")
+    for one in (text, text_pair):
+        if one is not None and not isinstance(one, kind):
+            raise TypeError(f"an input must be {name}, not {one!r}")
+    return Item(text, text_pair)
 
 
 def item_of(value: Any, *, words: bool) -> Item:

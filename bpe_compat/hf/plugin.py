@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-call,misc"
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import transformers
 from transformers import AddedToken as HFAddedToken
 
 from .. import converters
+from ..errors import LossyConversionError
 from ..spec import AddedToken, Template, TemplateItem, TokenizerSpec
 from ..tokenizer import Tokenizer
 from .arrow import ArrowMapper, blocks_of
@@ -22,7 +24,7 @@ from .calls import Calls
 from .loading import Loading
 from .retraining import Retraining
 from .tokens import flat, from_hf, to_hf
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary, with_own_texts, with_written_texts
 
 if TYPE_CHECKING:
     import tokenizers
@@ -47,11 +49,13 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     _add_bos_token = _add_eos_token = False
 
     def __init__(self, tokenizer_file: str | os.PathLike[str] | None = None, **kwargs: Any) -> None:
-        spec = _spec_of(tokenizer_file, kwargs.pop("tokenizer_object", None))
+        spec = with_own_texts(_spec_of(tokenizer_file, kwargs.pop("tokenizer_object", None)))
         prefix_space = kwargs.get("add_prefix_space")
         changes = prefix_space is not None and bool(prefix_space) != spec.prefix_space
         if changes and converters.huggingface.takes_prefix_space(spec):
             spec = replace(spec, prefix_space=bool(prefix_space))
+        elif changes:
+            warnings.warn("add_prefix_space is ignored: ByteLevel is not first", stacklevel=2)
         # transformers asks for the vocabulary while its own __init__ runs: it must be there first.
         self._set_vocabulary(Vocabulary(Tokenizer(spec)))
         listed = kwargs.pop("added_tokens_decoder", {})
@@ -62,12 +66,13 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
         kwargs["clean_up_tokenization_spaces"] = False
         super().__init__(**kwargs)
         self._is_made = True
-        self.add_prefix_space = spec.prefix_space
+        # As transformers has it: what was asked for, though it may be ignored.
+        self.add_prefix_space = spec.prefix_space if prefix_space is None else bool(prefix_space)
         self._add_listed([listed[id] for id in sorted(listed)])
         for name, value in flags.items():
             setattr(self, f"_{name}", value)
         if flags:
-            self._follow_flags()
+            self.update_post_processor()
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -89,6 +94,22 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
         return self._vocabulary.backend
 
     @property
+    def _tokenizer(self) -> "tokenizers.Tokenizer | None":
+        """`backend_tokenizer`, where transformers' servers and pipelines look for it.
+
+        None for what tokenizers cannot do: pipelines then do without.
+        """
+        try:
+            return self.backend_tokenizer
+        except LossyConversionError:
+            return None
+
+    @property
+    def decoder(self) -> Any:
+        """The decoder of `backend_tokenizer`."""
+        return self.backend_tokenizer.decoder
+
+    @property
     def is_fast(self) -> bool:
         """Whether results know words and characters, as pipelines that ask this want them to."""
         return True
@@ -101,6 +122,11 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     def get_vocab(self) -> dict[str, int]:
         """All tokens, added ones included, and their ids."""
         return dict(self._vocabulary.ids)
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """All tokens, added ones included, and their ids."""
+        return self.get_vocab()
 
     def __len__(self) -> int:
         return len(self._vocabulary.ids)
@@ -212,7 +238,7 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     @add_bos_token.setter
     def add_bos_token(self, value: bool) -> None:
         self._add_bos_token = value
-        self._follow_flags()
+        self.update_post_processor()
 
     @property
     def add_eos_token(self) -> bool:
@@ -222,10 +248,13 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     @add_eos_token.setter
     def add_eos_token(self, value: bool) -> None:
         self._add_eos_token = value
-        self._follow_flags()
+        self.update_post_processor()
 
-    def _follow_flags(self) -> None:
-        """Replaces the template; transformers 4 has the flags, but heeds them in no fast class."""
+    def update_post_processor(self) -> None:
+        """Replaces the template by one of the flags and of today's `bos_token` and `eos_token`.
+
+        Does nothing in transformers 4, whose `PreTrainedTokenizerFast` heeds no flags.
+        """
         if not _IS_V5:
             return
         self._add_bos_token &= self.bos_token is not None
@@ -316,10 +345,23 @@ class BPECompatTokenizer(Loading, Retraining, Calls):
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
     ) -> tuple[str, ...]:
-        """Writes the tokenizer.json; `save_pretrained` writes the rest."""
+        """Writes the tokenizer.json; `save_pretrained` writes the rest.
+
+        Warns of added tokens that only this class decodes to their text. Raises
+        `LossyConversionError` where ids would change.
+        """
         prefix = f"{filename_prefix}-" if filename_prefix else ""
         path = Path(save_directory) / f"{prefix}tokenizer.json"
-        converters.huggingface.write_file(self._vocabulary.spec, path)
+        spec = self._vocabulary.spec
+        written = with_written_texts(spec)
+        converters.huggingface.write_file(written, path)
+        texts = {t.content for t in spec.added_tokens if spec.tokens[t.id] != written.tokens[t.id]}
+        if texts:
+            warnings.warn(
+                f"other tokenizers read the same ids from {path}, but decode {sorted(texts)} to "
+                "other text: all characters of these added tokens stand for bytes",
+                stacklevel=2,
+            )
         return (str(path),)
 
 

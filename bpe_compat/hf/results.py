@@ -39,17 +39,17 @@ class LazyBatchEncoding(BatchEncoding):
     def __init__(
         self,
         data: dict[str, Any],
-        make: Callable[[], list[Encoding]],
-        n_sequences: int,
+        make: Callable[[], list[Encoding]] | None = None,
+        n_sequences: int | None = None,
         tensor_type: Any = None,
     ) -> None:
-        self._make = make
+        self._make = make  # None for the union with a dict, of which nobody knows the encodings
         self._made: list[Encoding] | None = None
         super().__init__(data, tensor_type=tensor_type, n_sequences=n_sequences)
 
     @property
-    def _encodings(self) -> list[Encoding]:
-        if self._made is None:
+    def _encodings(self) -> list[Encoding] | None:
+        if self._made is None and self._make is not None:
             self._made = self._make()
         return self._made
 
@@ -59,8 +59,8 @@ class LazyBatchEncoding(BatchEncoding):
 
     @property
     def is_fast(self) -> bool:
-        """Whether words and characters can be asked for: always."""
-        return True
+        """Whether words and characters can be asked for."""
+        return self._make is not None or self._made is not None
 
     def __reduce__(self) -> Any:
         return BatchEncoding, (self.data, self._encodings, None, False, self.n_sequences)

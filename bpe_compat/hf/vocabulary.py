@@ -1,7 +1,7 @@
 """`Vocabulary`: a native tokenizer with the strings that transformers uses for its ids."""
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from .packing import packed, unpacked
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "with_own_texts", "with_written_texts"]
 
 
 class Vocabulary:
@@ -51,8 +51,8 @@ class Vocabulary:
 
     @functools.cached_property
     def backend(self) -> "tokenizers.Tokenizer":
-        """The same tokenizer as one of tokenizers."""
-        return self.tokenizer.to_tokenizers()
+        """The same tokenizer as one of tokenizers, which may decode added tokens otherwise."""
+        return converters.huggingface.live(with_written_texts(self.spec), allow_loss=False)
 
     # Strings and ids
 
@@ -113,6 +113,10 @@ class Vocabulary:
         """The ids of a text with the characters and the piece of each."""
         return self.tokenizer.engine.locate(valid(text), self._enabled(as_text))
 
+    def plain(self, text: str) -> list[int]:
+        """The ids of a text in which added tokens, special or not, are nothing but text."""
+        return self.tokenizer.engine.encode(valid(text), bytes(len(self.spec.added_tokens)))
+
     def _enabled(self, as_text: bool) -> bytes:
         return self._specials.as_text if as_text else self._specials.as_ids
 
@@ -147,6 +151,32 @@ class Vocabulary:
             return added[content].id
         id = self.ids.get(content)
         return id if id is not None and self.spec.tokens[id] == content.encode() else None
+
+
+def with_own_texts(spec: TokenizerSpec) -> TokenizerSpec:
+    """The spec with each added token decoded to its content.
+
+    tokenizers decodes "Café" to the bytes that its characters stand for, since all of them do.
+    """
+    return _with_texts(spec, lambda content: (from_characters(content), content.encode()))
+
+
+def with_written_texts(spec: TokenizerSpec) -> TokenizerSpec:
+    """The spec with each added token decoded as tokenizers does, so that a file can hold it."""
+    return _with_texts(spec, lambda content: (content.encode(), from_characters(content)))
+
+
+def _with_texts(
+    spec: TokenizerSpec, change: Callable[[str], tuple[bytes | None, bytes | None]]
+) -> TokenizerSpec:
+    """The spec with the old text of added tokens replaced by the new one, if there are both."""
+    tokens = list(spec.tokens)
+    for token in spec.added_tokens if spec.byte_level else ():
+        old, new = change(token.content)
+        if spec.kinds[token.id] is TokenKind.CONTROL and tokens[token.id] == old:
+            tokens[token.id] = old if new is None else new
+    changed = tuple(tokens)
+    return spec if changed == spec.tokens else replace(spec, tokens=changed)
 
 
 def _restored(kind: type[Tokenizer], name: str, *values: Any) -> Vocabulary:
