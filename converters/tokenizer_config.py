@@ -36,12 +36,20 @@ def read(folder: Path) -> Node | None:
     config, roles, ids = (load(p) if (p := folder / n).is_file() else None for n in names)
     merged = Node(dict(config.value) if config else {}, names[0])
     if "added_tokens_decoder" not in merged.value:
-        merged.value.update(roles.value if roles else {})
+        merged.value.update({key: _as_tokens(v) for key, v in roles.value.items()} if roles else {})
         if ids:
             merged.value["added_tokens_decoder"] = {
                 str(id): {"content": content, "special": False} for content, id in ids.value.items()
             }
     return merged if config or roles or ids else None
+
+
+def _as_tokens(value: Any) -> Any:
+    """Tokens that are objects, marked as transformers wants them in tokenizer_config.json."""
+    if isinstance(value, list):
+        return [_as_tokens(item) for item in value]
+    token = isinstance(value, dict) and "content" in value
+    return {**value, "special": True, "__type": "AddedToken"} if token else value
 
 
 def with_tokens(
