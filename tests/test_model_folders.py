@@ -2,7 +2,6 @@
 
 import functools
 import importlib.metadata
-import importlib.util
 import io
 import json
 from pathlib import Path
@@ -53,8 +52,7 @@ def size() -> int:
 
 def auto_tokenizer(folder: Path, *, least: str = "4.57") -> Any:
     transformers = pytest.importorskip("transformers", minversion=least)
-    if importlib.util.find_spec("google.protobuf") is None:
-        pytest.skip("transformers reads models with protobuf")
+    pytest.importorskip("google.protobuf", reason="transformers reads models with it")
     return transformers.AutoTokenizer.from_pretrained(folder)
 
 
