@@ -64,7 +64,8 @@ def _gpt2(path: Path, told: Mapping[str, Any]) -> _Ways:
             tokenizer.add_special_tokens([token])
         else:
             tokenizer.add_tokens([token])
-    return _tokenizers_ways(tokenizer)
+    ways = _tokenizers_ways(tokenizer)
+    return ways if added else {"text": ways["encode"]}  # the files alone name no special tokens
 
 
 def _tiktoken(path: Path, told: Mapping[str, Any]) -> _Ways:
