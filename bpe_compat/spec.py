@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from .errors import FormatError
 from .flat import is_sound
 
@@ -20,6 +23,7 @@ __all__ = [
     "TemplateItem",
     "TokenKind",
     "TokenizerSpec",
+    "are_normal",
     "check_text",
     "kind_numbers",
 ]
@@ -47,6 +51,15 @@ def kind_numbers(kinds: Iterable[TokenKind]) -> bytes:
     b'\\x00\\x04'
     """
     return bytes(map(_NUMBERS.__getitem__, kinds))
+
+
+def are_normal(kinds: Iterable[TokenKind]) -> npt.NDArray[np.bool_]:
+    """Which kinds are those of normal tokens.
+
+    >>> are_normal([TokenKind.NORMAL, TokenKind.UNUSED]).tolist()
+    [True, False]
+    """
+    return np.equal(np.frombuffer(kind_numbers(kinds), np.uint8), _NUMBERS[TokenKind.NORMAL])
 
 
 @dataclass(frozen=True, slots=True)

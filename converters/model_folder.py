@@ -91,10 +91,7 @@ def read(folder: Path) -> TokenizerSpec:
 
 
 def _class_of(path: Path, config: Node) -> tuple[str, _Class]:
-    """The class that a folder names, without the Fast at its end, and what it does.
-
-    Refuses folders whose ids may not be those of the model.
-    """
+    """The class that a folder names, without the Fast at its end, and what it does."""
     name, kind = config.get("tokenizer_class", str, ""), ""
     if (beside := path.with_name("config.json")).is_file():
         model = load(beside)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import flat
 from ..bytelevel import all_from_characters, all_to_characters, from_characters, to_characters
-from ..spec import AddedToken, TokenizerSpec, TokenKind, kind_numbers
+from ..spec import AddedToken, TokenizerSpec, TokenKind, are_normal
 from .base import id_limit
 from .json_tree import Node, PackedMerges
 
@@ -187,8 +187,7 @@ def _merge_ids(
     found = flat.pairs(pairs)
     if (ordered[1:] == ordered[:-1]).any():
         found = tuple(dict.fromkeys(reversed(found)))[::-1]
-    numbers = np.frombuffer(kind_numbers(kinds), np.uint8)
-    if (numbers[pairs] != kind_numbers([TokenKind.NORMAL])[0]).any():
+    if not are_normal(kinds)[pairs].all():
         _refuse_kinds(vocab, found, kinds, where)
     return found
 

@@ -16,7 +16,7 @@ from .. import _core, dialects, flat
 from ..engine import Engine
 from ..patterns import scanner_of
 from ..ranks import missing_bytes
-from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind, kind_numbers
+from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind, are_normal
 
 __all__ = ["Merging", "NormalForm", "normal_form"]
 
@@ -123,16 +123,10 @@ def _merging(spec: TokenizerSpec, engine: Engine) -> Merging:
 
 def _merges_only_normal(spec: TokenizerSpec) -> bool:
     """Whether all that merges starts as its own bytes do, alone."""
-    plain = _normal(spec)
+    plain = are_normal(spec.kinds)
     if spec.unknown is not None:
         plain[spec.unknown] = False
     return bool(plain[flat.pair_array(spec.merges)].all())
-
-
-def _normal(spec: TokenizerSpec) -> npt.NDArray[np.bool_]:
-    """Which ids are normal tokens."""
-    numbers = np.frombuffer(kind_numbers(spec.kinds), np.uint8)
-    return np.equal(numbers, kind_numbers([TokenKind.NORMAL])[0])
 
 
 def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
@@ -148,7 +142,7 @@ def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
 def _bytes(spec: TokenizerSpec) -> tuple[int | None, ...]:
     """The normal token of each byte."""
     single = [id for id, size in enumerate(map(len, spec.tokens)) if size == 1]
-    normal = _normal(spec)
+    normal = are_normal(spec.kinds)
     ids = {spec.tokens[id][0]: id for id in single if normal[id]}
     return tuple(map(ids.get, range(256)))
 
@@ -179,7 +173,7 @@ def _whole(spec: TokenizerSpec, rows: npt.NDArray[np.int64]) -> dict[bytes, int]
     """The pieces that are a token without any merge, where merges do not give it anyway."""
     if not spec.ignore_merges:
         return {}
-    unmerged = _normal(spec)
+    unmerged = are_normal(spec.kinds)
     unmerged[rows[:, 2]] = False
     ids: list[int] = np.flatnonzero(unmerged).tolist()
     one = (lambda token: len(token) == 1) if spec.byte_level else _is_character

@@ -170,13 +170,16 @@ def _with_texts(
     spec: TokenizerSpec, change: Callable[[str], tuple[bytes | None, bytes | None]]
 ) -> TokenizerSpec:
     """The spec with the old text of added tokens replaced by the new one, if there are both."""
-    tokens = list(spec.tokens)
+    changed: dict[int, bytes] = {}
     for token in spec.added_tokens if spec.byte_level else ():
         old, new = change(token.content)
-        if spec.kinds[token.id] is TokenKind.CONTROL and tokens[token.id] == old:
-            tokens[token.id] = old if new is None else new
-    changed = tuple(tokens)
-    return spec if changed == spec.tokens else replace(spec, tokens=changed)
+        if new is None or spec.kinds[token.id] is not TokenKind.CONTROL:
+            continue
+        if changed.get(token.id, spec.tokens[token.id]) == old != new:
+            changed[token.id] = new
+    if not changed:
+        return spec
+    return replace(spec, tokens=tuple(changed.get(id, t) for id, t in enumerate(spec.tokens)))
 
 
 def _restored(kind: type[Tokenizer], name: str, *values: Any) -> Vocabulary:

@@ -1,7 +1,8 @@
-// Many small things to do, gathered into jobs that are worth handing to a thread.
+// What a thread gets of the things to do: many small ones, or a part of many.
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace bpe {
@@ -18,6 +19,12 @@ std::vector<size_t> runs_of(size_t count, size_t least, SizeOf&& size_of) {
         size = 0;
     }
     return begins;
+}
+
+// Where one of so many parts of about equal size begins and ends.
+inline std::pair<size_t, size_t> part_of(size_t count, size_t part, size_t parts) {
+    const size_t first = count / parts * part;
+    return {first, part + 1 == parts ? count : first + count / parts};
 }
 
 }  // namespace bpe

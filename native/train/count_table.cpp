@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "../base/crew.h"
+#include "../base/runs.h"
 
 namespace bpe {
 namespace {
@@ -76,8 +77,7 @@ size_t CountTable::add_part(const CountTable& other, unsigned part, unsigned par
                             std::vector<const Slot*>& rest) {
     constexpr size_t kAhead = 16;
     const size_t mask = slots_.size() - 1;
-    const size_t first = slots_.size() / parts * part;
-    const size_t last = part + 1 == parts ? slots_.size() : first + slots_.size() / parts;
+    const auto [first, last] = part_of(slots_.size(), part, parts);
     const size_t most = (5 * slots_.size() / 8 - short_count_) / parts;
     size_t added = 0;
     for (size_t i = 0; i < other.slots_.size(); ++i) {

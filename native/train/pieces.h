@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "../base/runs.h"
 #include "count_table.h"
 
 namespace bpe {
@@ -23,8 +24,8 @@ public:
     // The same for one of so many parts, which are one behind the other.
     template <class Sink>
     void for_each(size_t part, size_t parts, Sink&& sink) const {
-        const size_t all = in_order_ ? places_.size() : table_.places();
-        for (size_t i = all / parts * part; i < (part + 1 == parts ? all : all / parts * (part + 1)); ++i)
+        const auto [first, last] = part_of(in_order_ ? places_.size() : table_.places(), part, parts);
+        for (size_t i = first; i < last; ++i)
             table_.look_at(in_order_ ? places_[i] : i,
                            [&](Bytes piece, uint64_t count, uint64_t) { sink(piece, count); });
     }
