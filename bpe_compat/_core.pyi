@@ -243,12 +243,12 @@ class PieceCounter:
 class TrainOptions:
     def __init__(self, tie_break: str, merges: int, min_frequency: int = 1, max_token_length: int = 18446744073709551615, first: Sequence[tuple[int, int]] = [], forbids: object | None = None, may_clash: bool = False, threads: int = 1) -> None: ...
 
-def train(counter: PieceCounter, byte_order: bytes, options: TrainOptions, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+def train(counter: PieceCounter, byte_order: bytes, options: TrainOptions, consume: bool = False, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """
-    Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i.
+    Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i. If it may consume the counts, their memory is used again.
     """
 
-def train_from(counter: PieceCounter, encoder: Encoder, options: TrainOptions, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+def train_from(counter: PieceCounter, encoder: Encoder, options: TrainOptions, consume: bool = False, progress: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """
     The same from the tokens of an encoder on: ids below its size are its own.
     """

@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -129,7 +130,7 @@ def train(
         "forbids": forbids(forbid),
         "threads": thread_count(threads),
     }
-    merging = _Merging(counts, vocab_size, special_ids, options, progress)
+    merging = _Merging(counts, counts is not sources, vocab_size, special_ids, options, progress)
     with collector_paused():
         if extend is not None:
             return Tokenizer(merging.from_tokenizer(extend))
@@ -143,6 +144,7 @@ class _Merging:
     """Training from counts, by what it starts from."""
 
     counts: PieceCounts
+    consume: bool  # nobody needs the counts afterwards
     vocab_size: int
     special_ids: SpecialIds
     options: dict[str, Any]
@@ -157,9 +159,7 @@ class _Merging:
         first = seed_merges(seeds, symbols)
         _check_size(self.vocab_size, 256, self.specials, len(first))
 
-        def native(options: _core.TrainOptions, report: Any) -> Pairs:
-            return _core.train(self.counts.core, order, options, report)
-
+        native = partial(_core.train, self.counts.core, order)
         taken = 256 + len(self.specials)
         pairs = self._merge(native, taken, first=first, may_clash=bool(first))
         splits = self.counts.cutting.splits
@@ -174,9 +174,7 @@ class _Merging:
         common = {"splits": self.counts.cutting.splits, **affixes.fields}
         start = Tokenizer(laid_out(symbols, _NO_PAIRS, (), "last", **common)).engine.core
 
-        def native(options: _core.TrainOptions, report: Any) -> Pairs:
-            return _core.train_from(self.counts.core, start, options, report)
-
+        native = partial(_core.train_from, self.counts.core, start)
         taken = len(symbols) + len(specials)
         pairs = self._merge(native, taken, may_clash=bool(affixes.prefix or affixes.suffix))
         return laid_out(symbols, pairs, specials, self.special_ids, unknown, **common)
@@ -185,15 +183,12 @@ class _Merging:
         taken = old.spec.vocab_size
         if self.vocab_size < taken:
             raise ValueError(f"vocab_size is {self.vocab_size}, but there are {taken} ids already")
-
-        def native(options: _core.TrainOptions, report: Any) -> Pairs:
-            return _core.train_from(self.counts.core, old.engine.core, options, report)
-
+        native = partial(_core.train_from, self.counts.core, old.engine.core)
         return continued(old.spec, self._merge(native, taken, may_clash=True))
 
     def _merge(
         self,
-        native: Callable[[_core.TrainOptions, Any], Pairs],
+        native: Callable[[_core.TrainOptions, bool, Any], Pairs],
         taken: int,
         *,
         first: Collection[tuple[int, int]] = (),
@@ -205,7 +200,7 @@ class _Merging:
             options = _core.TrainOptions(
                 merges=wanted, first=list(first), may_clash=may_clash, **self.options
             )
-            pairs = native(options, bar.report)
+            pairs = native(options, self.consume, bar.report)
             bar.finish(len(pairs))
         if len(pairs) < wanted:
             warnings.warn(

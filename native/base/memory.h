@@ -7,6 +7,7 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -19,6 +20,8 @@ namespace bpe {
 namespace huge {
 
 inline constexpr size_t kPage = size_t{1} << 21;
+// From so many bytes on, one huge page is made sooner than the small ones that would be written.
+inline constexpr size_t kWorth = kPage / 4;
 
 constexpr size_t rounded(size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
@@ -63,8 +66,38 @@ inline void prefetch(const void* begin, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(begin) + i);
 }
 
-// A zeroed array of plain values. From 2 MB on it stands on huge pages: a table that is probed at
-// random then misses the cache, but not the TLB, and prefetches work.
+// Memory for vectors that may grow large.
+template <class T>
+struct LargeAllocator {
+    using value_type = T;
+
+    LargeAllocator() = default;
+    template <class U>
+    LargeAllocator(const LargeAllocator<U>&) {}
+
+    T* allocate(size_t size) {
+        if (is_mapped(size)) return static_cast<T*>(huge::map(huge::rounded(size * sizeof(T))));
+        return static_cast<T*>(::operator new(size * sizeof(T)));
+    }
+    void deallocate(T* begin, size_t size) {
+        if (is_mapped(size))
+            huge::unmap(begin, huge::rounded(size * sizeof(T)));
+        else
+            ::operator delete(begin);
+    }
+    bool operator==(const LargeAllocator&) const { return true; }
+
+private:
+    static bool is_mapped(size_t size) {
+        return huge::kAvailable && size * sizeof(T) >= huge::kWorth;
+    }
+};
+
+template <class T>
+using LargeVector = std::vector<T, LargeAllocator<T>>;
+
+// A zeroed array of plain values. A large one stands on huge pages: a table that is probed at random
+// then misses the cache, but not the TLB, and prefetches work.
 template <class T>
 class ZeroedArray {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -101,7 +134,7 @@ public:
 
 private:
     size_t bytes() const { return size_ * sizeof(T); }
-    bool is_mapped() const { return huge::kAvailable && bytes() >= huge::kPage; }
+    bool is_mapped() const { return huge::kAvailable && bytes() >= huge::kWorth; }
     void swap(ZeroedArray& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);

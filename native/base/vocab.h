@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hash.h"
+#include "memory.h"
 
 namespace bpe {
 
@@ -39,8 +40,8 @@ public:
     }
 
 private:
-    std::vector<uint8_t> blob_;
-    std::vector<int64_t> ends_;
+    LargeVector<uint8_t> blob_;
+    LargeVector<int64_t> ends_;
 };
 
 // An index over some of the strings of a ByteStrings, which must outlive it.
@@ -125,7 +126,7 @@ private:
     }
 
     void grow() {
-        std::vector<Slot> old(2 * slots_.size());
+        LargeVector<Slot> old(2 * slots_.size());
         old.swap(slots_);
         for (const Slot& slot : old) {
             if (slot.id == kNoId) continue;
@@ -136,7 +137,7 @@ private:
     }
 
     const ByteStrings& strings_;
-    std::vector<Slot> slots_;  // a power of two, at most half full
+    LargeVector<Slot> slots_;  // a power of two, at most half full
     size_t used_ = 0;
 };
 

@@ -28,8 +28,9 @@ void check_first(const TrainOptions& options, size_t symbols) {
             throw std::invalid_argument("a merge of ids that are not there yet");
 }
 
-Matrix<Id> merges_of(PieceCounter& counter, const Start& start, const TrainOptions& options,
+Matrix<Id> merges_of(PieceCounter& counter, const Start& start, TrainOptions options, bool consume,
                      nb::object progress) {
+    if (consume) options.pieces_read = [&counter] { counter.clear(); };
     check_first(options, start.tokens.size());
     PythonWatch watch(std::move(progress));
     std::vector<Id> values;
@@ -135,7 +136,7 @@ void bind_training(nb::module_& m) {
                 uint64_t min_frequency, size_t max_token_length, MergeList first, nb::object forbids,
                 bool may_clash, unsigned threads) {
                  new (self) TrainOptions{tie_break_of(tie_break), merges, min_frequency,
-                                         max_token_length, std::move(first), {}, may_clash, threads};
+                                         max_token_length, std::move(first), {}, {}, may_clash, threads};
                  if (!forbids.is_none())
                      self->forbids = [forbids](Bytes token) {
                          const nb::gil_scoped_acquire acquired;
@@ -146,19 +147,20 @@ void bind_training(nb::module_& m) {
              "threads"_a = 1);
     m.def("train",
           [](PieceCounter& counter, const nb::bytes& byte_order, const TrainOptions& options,
-             nb::object progress) {
+             bool consume, nb::object progress) {
               if (byte_order.size() != 256)
                   throw std::invalid_argument("byte_order must hold all 256 bytes");
               std::array<uint8_t, 256> order;
               std::copy_n(bytes_of(byte_order).data(), 256, order.begin());
-              return merges_of(counter, Start::of_bytes(order), options, std::move(progress));
-          }, "counter"_a, "byte_order"_a, "options"_a, "progress"_a = nb::none(),
-          "Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i.");
+              return merges_of(counter, Start::of_bytes(order), options, consume, std::move(progress));
+          }, "counter"_a, "byte_order"_a, "options"_a, "consume"_a = false, "progress"_a = nb::none(),
+          "Rows (left, right): ids below 256 are places in byte_order, 256 + i is merge i. If it may "
+          "consume the counts, their memory is used again.");
     m.def("train_from",
           [](PieceCounter& counter, const BoundEncoder& encoder, const TrainOptions& options,
-             nb::object progress) {
-              return merges_of(counter, start_of(encoder), options, std::move(progress));
-          }, "counter"_a, "encoder"_a, "options"_a, "progress"_a = nb::none(),
+             bool consume, nb::object progress) {
+              return merges_of(counter, start_of(encoder), options, consume, std::move(progress));
+          }, "counter"_a, "encoder"_a, "options"_a, "consume"_a = false, "progress"_a = nb::none(),
           "The same from the tokens of an encoder on: ids below its size are its own.");
 }
 

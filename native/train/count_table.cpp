@@ -166,7 +166,7 @@ void CountTable::forget_long() {
     for (const Counted& counted : long_counts_) counts.push_back(counted.count);
     const uint64_t forgotten_count = median(counts);
     ByteStrings pieces;
-    std::vector<Counted> kept;
+    LargeVector<Counted> kept;
     for (Id i = 0; i < long_pieces_.size(); ++i) {
         if (long_counts_[i].count <= forgotten_count) {
             forgotten_ += long_counts_[i].count;

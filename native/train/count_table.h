@@ -84,7 +84,7 @@ private:
     std::array<Waiting, kBatch> waiting_;
     size_t waiting_count_ = 0;
     ByteStrings long_pieces_;
-    std::vector<Counted> long_counts_;
+    LargeVector<Counted> long_counts_;
     BytesIndex long_index_{long_pieces_};
 };
 

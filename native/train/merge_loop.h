@@ -32,6 +32,7 @@ public:
           tokens_(start.tokens),
           widths_(start.widths),
           shards_(crew.size()) {
+        if (options_.pieces_read) options_.pieces_read();
         if (options_.may_clash)
             for (Id id = 0; id < tokens_.size(); ++id) known_.insert(id);
         for (Shard& shard : shards_) shard.resize(tokens_.size());

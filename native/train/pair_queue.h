@@ -59,7 +59,7 @@ private:
 
     bool by_bytes_;
     const ByteStrings& tokens_;
-    std::vector<Waiting> heap_;
+    LargeVector<Waiting> heap_;
 };
 
 }  // namespace bpe

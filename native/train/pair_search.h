@@ -20,8 +20,8 @@ public:
 
     // Counts the pairs of bytes in squares of counters, then lists their places.
     void add_byte_pairs() {
-        std::vector<std::vector<Square>> tables(shards_.size(), std::vector<Square>(kSquares));
-        std::vector<std::vector<Place*>> ends(shards_.size(), std::vector<Place*>(kSquares));
+        std::vector<LargeVector<Square>> tables(shards_.size(), LargeVector<Square>(kSquares));
+        std::vector<LargeVector<Place*>> ends(shards_.size(), LargeVector<Place*>(kSquares));
         crew_.run([&](unsigned i) {
             for_each_byte_pair(i, [squares = tables[i].data()](size_t square, Place place) {
                 squares[square].count += place.count;

@@ -1,8 +1,6 @@
 // All pairs of neighbouring tokens that training has seen, and their counts.
 #pragma once
 
-#include <vector>
-
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "../base/vocab.h"
@@ -72,7 +70,7 @@ private:
             if (old[i].used) slots_[slot_of(old[i].key)] = old[i];
     }
 
-    std::vector<Counted> pairs_;
+    LargeVector<Counted> pairs_;
     ZeroedArray<Slot> slots_;  // a power of two, at most half full
 };
 

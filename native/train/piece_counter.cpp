@@ -28,7 +28,7 @@ PieceCounter::PieceCounter(CountOptions options)
       added_(as_added(options_.specials)),
       enabled_(added_.size(), 1),
       specials_(added_, false) {
-    tables_.push_back(std::make_unique<CountTable>(options_.memory_limit));
+    clear();
 }
 
 void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch& watch) {
@@ -116,6 +116,11 @@ const CountTable& PieceCounter::table() {
         tables_.pop_back();
     }
     return *tables_[0];
+}
+
+void PieceCounter::clear() {
+    tables_.clear();
+    tables_.push_back(std::make_unique<CountTable>(options_.memory_limit));
 }
 
 }  // namespace bpe

@@ -38,6 +38,8 @@ public:
 
     // All that was counted, in one table.
     const CountTable& table();
+    // Forgets all that was counted.
+    void clear();
 
 private:
     struct Part {

@@ -33,7 +33,7 @@ public:
 private:
     const CountTable& table_;
     bool in_order_;
-    std::vector<size_t> places_;  // in order
+    LargeVector<size_t> places_;  // in order
 };
 
 }  // namespace bpe

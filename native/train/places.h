@@ -114,7 +114,7 @@ private:
 
     std::vector<uint32_t> numbers_;  // of the changes, by neighbour; kNone between merges
     std::vector<Change> changes_;
-    std::vector<Entry> log_;
+    LargeVector<Entry> log_;
     std::vector<Target> targets_;
 };
 
@@ -130,7 +130,7 @@ struct Shard {
     using Place = bpe::Place<Number>;
 
     PlaceArena<Place> arena;
-    std::vector<std::span<Place>> places;  // by pair, rising; stale ones stay; may be short
+    LargeVector<std::span<Place>> places;  // by pair, rising; stale ones stay; may be short
     // (left, a) -> (left, z) in front of a merge, (b, right) -> (z, right) behind it.
     Side<Place> before, after;
 

@@ -28,6 +28,7 @@ struct TrainOptions {
     uint64_t min_frequency = 1;          // of a merged pair, inclusive
     size_t max_token_length = SIZE_MAX;  // bytes, inclusive
     MergeList first;                     // done before all others, whatever the counts are
+    std::function<void()> pieces_read;   // called as soon as the pieces are needed no more
     std::function<bool(Bytes token)> forbids;  // tokens never to be made; asked on the caller's thread
     bool may_clash = false;              // a pair may spell a token that there is: it is passed over
     unsigned threads = 1;                // nothing depends on it
