@@ -42,19 +42,8 @@ def first_invalid(text: object) -> int:
 def first_invalid_text(texts: object) -> int:
     """Number of the first text that is not UTF-8, or how many there are."""
 
-def joined(tokens: tuple[bytes, ...]) -> tuple[bytes, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """All tokens one after the other, and where each ends."""
-
-def is_sound(tokens: tuple[bytes, ...], kinds: bytes, merges: tuple[tuple[int, int], ...], cut: int) -> bool:
-    """
-    Whether normal tokens differ, kinds go with tokens, and merges of them make normal tokens after `cut` bytes of the right one are dropped. False also for what would need a closer look.
-    """
-
 def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]:
     """The first two columns of some rows."""
-
-def pair_array(pairs: tuple[tuple[int, int], ...]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
-    """The same the other way round."""
 
 def joined_pairs(strings: list[str], pairs: tuple[tuple[int, int], ...], between: str, behind: str) -> str:
     """
@@ -66,36 +55,8 @@ def rank_lines(data: bytes) -> dict[bytes, int] | None:
     The numbers of tokens in lines of base64, a space and a number of at most nine digits; None if a line is anything else, or a token there twice.
     """
 
-def from_characters(strings: list[str], alphabet: str) -> list[bytes | None]:
-    """
-    The bytes of each string in which the characters of an alphabet stand for bytes; None if there is another character.
-    """
-
 def to_characters(tokens: list[bytes], alphabet: str) -> list[str]:
-    """The same the other way round."""
-
-class JsonMerges:
-    @property
-    def begin(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    def ids(self, vocab: dict[str, int]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
-        """The same as `merge_ids` of the list."""
-
-    def unpacked(self) -> list[object]:
-        """The list."""
-
-def find_merges(json: bytes, parent: str, key: str) -> JsonMerges | None:
-    """
-    The list of merges at a key of an object in a JSON object, and from which offset to which it reaches; None if there is none, or anything unusual about it.
-    """
-
-def merge_ids(vocab: dict[str, int], merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
-    """
-    Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None if one is not that, or names or makes what is not in the vocab.
-    """
+    """Each token spelled with the characters that stand for its bytes."""
 
 class Regex:
     def __init__(self, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: bytes, letters: bytes, first: int) -> None: ...
@@ -130,7 +91,7 @@ class Preparation:
         """
 
 class Model:
-    def __init__(self, *, tokens: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: bytes, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
+    def __init__(self, vocabulary: Vocabulary, *, byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
 
 class Encoder:
     def __init__(self, model: Model, scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]]) -> None: ...
@@ -214,6 +175,71 @@ def canonical_merges(model: Model) -> tuple[Annotated[NDArray[numpy.uint32], dic
 def all_pairs(model: Model) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
     """Rows (left, right, merged) by merged, left, right."""
 
+class StringIds:
+    @staticmethod
+    def of(vocab: dict[str, int]) -> StringIds | None:
+        """Strings and their ids; None if anything in the dict is something else."""
+
+    def __len__(self) -> int: ...
+
+    def find(self, string: str) -> int | None:
+        """The id of a string, or None."""
+
+    @property
+    def end(self) -> int:
+        """One more than the greatest id."""
+
+    def has_distinct_ids(self) -> bool: ...
+
+    def to_dict(self) -> dict[str, int]: ...
+
+    def merge_ids(self, merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
+        """
+        Rows (left, right, made) of merges of strings, all pairs or all strings with a space; None if one is not that, or names or makes what is not here.
+        """
+
+class JsonPart:
+    @property
+    def begin(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+class JsonModel:
+    @property
+    def vocab(self) -> JsonPart: ...
+
+    @property
+    def merges(self) -> JsonPart: ...
+
+    @property
+    def strings(self) -> StringIds: ...
+
+    def rows(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """Rows (left, right, made) of the merges; to be asked for once."""
+
+def find_model(json: object) -> JsonModel | None:
+    """
+    The vocab and the merges of a tokenizer.json, which make strings of the vocab, and where in it they are; None if there is anything unusual about them.
+    """
+
+def last_rows(rows: NDArray[numpy.uint32]) -> NDArray[numpy.uint32]:
+    """The rows without those whose first two columns come again."""
+
+class Spelling:
+    def __init__(self, strings: StringIds, size: int, alphabet: str | None, byte_fallback: bool) -> None: ...
+
+    def kinds(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """The number of each token's kind."""
+
+    def tokens(self, replaced: dict[int, bytes]) -> list[bytes]:
+        """By their ids; some may be replaced."""
+
+    def vocabulary(self, kinds: NDArray[numpy.uint8], replaced: dict[int, bytes], merges: NDArray[numpy.uint32], cut: int) -> Vocabulary | None:
+        """
+        With these kinds, tokens replaced, and merges in rows (left, right) or (left, right, merged); None as from `Vocabulary.of`.
+        """
+
 class PieceCounter:
     def __init__(self, scanner: str, specials: Sequence[bytes], by_line: bool, memory_limit: int | None = None) -> None: ...
 
@@ -252,3 +278,32 @@ def train_from(counter: PieceCounter, encoder: Encoder, options: TrainOptions, c
     """
     The same from the tokens of an encoder on: ids below its size are its own.
     """
+
+class Vocabulary:
+    @staticmethod
+    def of(tokens: tuple[bytes, ...], kinds: bytes, merges: tuple[tuple[int, int], ...], cut: int) -> Vocabulary | None:
+        """
+        None unless normal tokens differ, kinds go with tokens, and merges of tokens make normal ones after `cut` bytes of the right one are dropped; also for what would need a closer look.
+        """
+
+    @staticmethod
+    def grown(tokens: list[bytes], behind: list[bytes], kinds: bytes, pairs: NDArray[numpy.uint32], cut: int) -> Vocabulary | None:
+        """
+        Of tokens, of what merges of them make in turn, and of the tokens behind these; None as from `of`.
+        """
+
+    def __len__(self) -> int: ...
+
+    def tokens(self) -> tuple[bytes, ...]: ...
+
+    def merges(self) -> tuple[tuple[int, int], ...]: ...
+
+    def rows(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """Rows (left, right, merged) of the merges."""
+
+    def has_merges(self) -> bool: ...
+
+    def kinds(self) -> bytes:
+        """The number of each token's kind."""
+
+    def token(self, id: int) -> bytes: ...

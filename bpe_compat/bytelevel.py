@@ -11,7 +11,6 @@ from . import flat
 __all__ = [
     "BYTE_ORDER",
     "CHARACTERS",
-    "all_from_characters",
     "all_to_characters",
     "from_characters",
     "to_characters",
@@ -62,12 +61,3 @@ def from_characters(spelled: str) -> bytes | None:
 def all_to_characters(tokens: Iterable[bytes]) -> list[str]:
     """`to_characters` of each."""
     return flat.to_characters(list(tokens), CHARACTERS)
-
-
-def all_from_characters(spelled: Iterable[str]) -> list[bytes | None]:
-    """`from_characters` of each.
-
-    >>> all_from_characters(["Ġthe", "▁the"])
-    [b' the', None]
-    """
-    return flat.from_characters(list(spelled), CHARACTERS)

@@ -1,12 +1,9 @@
 """Native models of specs, shared by all who need one at a time."""
 
 import weakref
-from typing import Any
 
-import numpy as np
-
-from . import _core, flat
-from .spec import TokenizerSpec, kind_numbers
+from . import _core
+from .spec import TokenizerSpec
 
 __all__ = ["model_by_ranks", "model_of"]
 
@@ -19,9 +16,8 @@ def model_of(spec: TokenizerSpec) -> _core.Model:
     known = _models.get(key)
     if known is not None and known[0]() is spec and (model := known[1]()) is not None:
         return model
-    model = _built(
-        spec,
-        merges=flat.pair_array(spec.merges).reshape(-1),
+    model = _core.Model(
+        spec.vocabulary,
         by_ranks=spec.merge_rule == "ranks",
         ignore_merges=spec.ignore_merges,
         byte_level=spec.byte_level,
@@ -40,9 +36,8 @@ def model_by_ranks(spec: TokenizerSpec) -> _core.Model:
     """What tiktoken would make of the ids of a byte-level spec, taken for ranks."""
     if spec.merge_rule == "ranks" and not spec.prefix and not spec.suffix:
         return model_of(spec)
-    return _built(
-        spec,
-        merges=np.empty(0, np.uint32),
+    return _core.Model(
+        spec.vocabulary,
         by_ranks=True,
         ignore_merges=False,
         byte_level=True,
@@ -53,8 +48,3 @@ def model_by_ranks(spec: TokenizerSpec) -> _core.Model:
         suffix=b"",
         suffix_apart=False,
     )
-
-
-def _built(spec: TokenizerSpec, **options: Any) -> _core.Model:
-    tokens, ends = flat.joined(spec.tokens)
-    return _core.Model(tokens=tokens, ends=ends, kinds=kind_numbers(spec.kinds), **options)

@@ -109,7 +109,7 @@ def differences(spec: TokenizerSpec) -> list[str]:
         return [f"the lack of a token for byte 0x{missing[0]:02X} ({len(missing)} bytes in all)"]
     model = model_by_ranks(spec)
     rows, odd = _core.canonical_merges(model)
-    pairs = flat.pair_array(spec.merges)
+    pairs = spec.vocabulary.rows()[:, :2]
     if not len(odd) and np.array_equal(rows[:, :2], pairs):
         return []
     every = _core.all_pairs(model)

@@ -2,16 +2,16 @@
 
 import itertools
 import operator
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import FormatError
-from .flat import is_sound
+from .flat import Vocabulary
+from .kinds import NUMBERS, TokenKind, kind_numbers, kinds_of
 
 __all__ = [
     "AddedToken",
@@ -23,43 +23,10 @@ __all__ = [
     "TemplateItem",
     "TokenKind",
     "TokenizerSpec",
-    "are_normal",
     "check_text",
-    "kind_numbers",
 ]
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
-
-
-class TokenKind(StrEnum):
-    """What an id stands for."""
-
-    NORMAL = "normal"  # can be produced by merges, or by being a whole piece
-    BYTE = "byte"  # one byte of a character that has no token: SentencePiece's <0x41>
-    UNKNOWN = "unknown"  # text that has no token
-    CONTROL = "control"  # produced by no merge: a special token
-    UNUSED = "unused"  # an id that nobody owns
-
-
-_NUMBERS = {kind: number for number, kind in enumerate(TokenKind)}
-
-
-def kind_numbers(kinds: Iterable[TokenKind]) -> bytes:
-    """The place of each kind among all, one byte each, as the native core knows them.
-
-    >>> kind_numbers([TokenKind.NORMAL, TokenKind.UNUSED])
-    b'\\x00\\x04'
-    """
-    return bytes(map(_NUMBERS.__getitem__, kinds))
-
-
-def are_normal(kinds: Iterable[TokenKind]) -> npt.NDArray[np.bool_]:
-    """Which kinds are those of normal tokens.
-
-    >>> are_normal([TokenKind.NORMAL, TokenKind.UNUSED]).tolist()
-    [True, False]
-    """
-    return np.equal(np.frombuffer(kind_numbers(kinds), np.uint8), _NUMBERS[TokenKind.NORMAL])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +123,15 @@ class DecoderStep:
     stop: int = 0
 
 
+class _Packed:
+    """What a spec holds beside its fields: its tokens, kinds and merges in the native core."""
+
+    __slots__ = ("vocabulary",)
+    vocabulary: Vocabulary
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class TokenizerSpec:
+class TokenizerSpec(_Packed):
     """Everything that decides a tokenizer's ids and decoded bytes, and nothing else.
 
     `tokens[id]` are the bytes of an id, `b""` if nobody owns it. `merges` holds pairs of ids
@@ -194,13 +168,30 @@ class TokenizerSpec:
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "merges", "splits", "normalizers", "added_tokens", "decoder"):
+        for name in ("splits", "normalizers", "added_tokens", "decoder"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "kinds", tuple(self.kinds) or self._default_kinds())
+        if not isinstance(self.tokens, Vocabulary):
+            for name in ("tokens", "merges"):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, "kinds", tuple(self.kinds) or self._default_kinds())
+            vocabulary = _checked_vocabulary(self)
+        else:
+            vocabulary = self.tokens
+            for name in _UNPACKED:
+                object.__setattr__(self, name, None)
+        object.__setattr__(self, "vocabulary", vocabulary)
         _check_values(self)
         _check_model(self)
         _check_added_tokens(self)
         _check_template(self)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return TokenizerSpec, tuple(getattr(self, field.name) for field in fields(self))
+
+    @classmethod
+    def of_vocabulary(cls, vocabulary: Vocabulary, **others: Any) -> "TokenizerSpec":
+        """A spec of tokens, kinds and merges that become tuples when somebody asks for them."""
+        return cls(cast(Any, vocabulary), **others)
 
     def _default_kinds(self) -> tuple[TokenKind, ...]:
         added = {token.id for token in self.added_tokens}
@@ -215,12 +206,13 @@ class TokenizerSpec:
     @property
     def vocab_size(self) -> int:
         """The greatest id plus one: special tokens and ids that nobody owns count."""
-        return len(self.tokens)
+        return len(self.vocabulary)
 
     @property
     def token_count(self) -> int:
         """How many ids stand for something."""
-        return len(self.kinds) - self.kinds.count(TokenKind.UNUSED)
+        kinds = self.vocabulary.kinds()
+        return len(kinds) - kinds.count(NUMBERS[TokenKind.UNUSED])
 
     @property
     def base_count(self) -> int:
@@ -233,21 +225,71 @@ class TokenizerSpec:
         """Ids of the special tokens by their text."""
         return {token.content: token.id for token in self.added_tokens if token.special}
 
+    def normal_mask(self) -> npt.NDArray[np.bool_]:
+        """Which ids are those of tokens that the model can produce."""
+        kinds = np.frombuffer(self.vocabulary.kinds(), np.uint8)
+        return np.equal(kinds, NUMBERS[TokenKind.NORMAL])
+
     def normal_ids(self) -> dict[bytes, int]:
         """Ids of the tokens that the model can produce, by their bytes."""
         normal = map(operator.is_, self.kinds, itertools.repeat(TokenKind.NORMAL))
         return dict(itertools.compress(zip(self.tokens, itertools.count(), strict=False), normal))
 
 
-def _check_values(spec: TokenizerSpec) -> None:
-    if spec.merge_rule not in ("pairs", "ranks"):
-        raise FormatError(f"merge_rule must be 'pairs' or 'ranks', not {spec.merge_rule!r}")
+class _Unpacked:
+    """A field that a vocabulary in the native core is unpacked to when it is first read."""
+
+    def __init__(self, slot: Any, unpack: Callable[[Vocabulary], tuple[Any, ...]]) -> None:
+        self._slot, self._unpack = slot, unpack
+
+    def __get__(self, spec: TokenizerSpec | None, owner: type | None = None) -> Any:
+        if spec is None:
+            return self
+        value = self._slot.__get__(spec)
+        if value is None:
+            value = self._unpack(spec.vocabulary)
+            self._slot.__set__(spec, value)
+        return value
+
+    def __set__(self, spec: TokenizerSpec, value: Any) -> None:
+        self._slot.__set__(spec, value)
+
+
+_UNPACKED: dict[str, Callable[[Vocabulary], tuple[Any, ...]]] = {
+    "tokens": Vocabulary.tokens,
+    "kinds": lambda vocabulary: kinds_of(vocabulary.kinds()),
+    "merges": Vocabulary.merges,
+}
+for _name, _unpack in _UNPACKED.items():
+    setattr(TokenizerSpec, _name, _Unpacked(getattr(TokenizerSpec, _name), _unpack))
+
+
+def _checked_vocabulary(spec: TokenizerSpec) -> Vocabulary:
+    """The tokens, kinds and merges of a spec, packed; raises `FormatError` if they are unsound."""
     if not (set(map(type, spec.tokens)) <= {bytes} and set(map(type, spec.kinds)) <= {TokenKind}):
         for id, (token, kind) in enumerate(zip(spec.tokens, spec.kinds, strict=False)):
             if not isinstance(token, bytes) or not isinstance(kind, TokenKind):
                 raise FormatError(
                     f"token {id} must be bytes and a TokenKind, not {token!r}, {kind!r}"
                 )
+    if len(spec.kinds) != len(spec.tokens):
+        raise FormatError(f"{len(spec.tokens)} tokens but {len(spec.kinds)} kinds")
+    kinds, cut = kind_numbers(spec.kinds), len(spec.prefix.encode())
+    packed = Vocabulary.of(spec.tokens, kinds, spec.merges, cut)
+    if packed is None:
+        _check_each_token(spec)
+        _check_each_merge(spec, cut)
+        # Integers of another type than int.
+        merges = tuple((operator.index(left), operator.index(right)) for left, right in spec.merges)
+        packed = Vocabulary.of(spec.tokens, kinds, merges, cut)
+    if packed is None:
+        raise FormatError("tokens and merges contradict each other")
+    return packed
+
+
+def _check_values(spec: TokenizerSpec) -> None:
+    if spec.merge_rule not in ("pairs", "ranks"):
+        raise FormatError(f"merge_rule must be 'pairs' or 'ranks', not {spec.merge_rule!r}")
     for split in spec.splits:
         if split.behavior not in get_args(Behavior):
             raise FormatError(f"a split has the behavior {split.behavior!r}")
@@ -270,21 +312,14 @@ _MAY_BE_EMPTY = (TokenKind.UNUSED, TokenKind.CONTROL)
 
 
 def _check_model(spec: TokenizerSpec) -> None:
-    if len(spec.kinds) != len(spec.tokens):
-        raise FormatError(f"{len(spec.tokens)} tokens but {len(spec.kinds)} kinds")
-    cut = len(spec.prefix.encode())
-    sound = is_sound(spec.tokens, kind_numbers(spec.kinds), spec.merges, cut)
-    if not sound:
-        _check_each_token(spec)
     if spec.suffix_apart and (spec.byte_level or spec.suffix.encode() not in spec.normal_ids()):
         raise FormatError("suffix_apart goes with characters and a token for the suffix")
-    if spec.unknown is not None and not 0 <= spec.unknown < len(spec.tokens):
+    if spec.unknown is not None and not 0 <= spec.unknown < spec.vocab_size:
         raise FormatError(f"the unknown token's id {spec.unknown} is no token")
-    if spec.merge_rule == "ranks":
-        if spec.merges or not spec.byte_level or spec.unknown is not None:
-            raise FormatError("merge_rule='ranks' goes with byte_level and without merges")
-    elif not sound:
-        _check_each_merge(spec, cut)
+    if spec.merge_rule == "ranks" and (
+        spec.vocabulary.has_merges() or not spec.byte_level or spec.unknown is not None
+    ):
+        raise FormatError("merge_rule='ranks' goes with byte_level and without merges")
 
 
 def _check_each_token(spec: TokenizerSpec) -> None:
@@ -309,13 +344,14 @@ def _check_each_merge(spec: TokenizerSpec, cut: int) -> None:
 
 def _check_added_tokens(spec: TokenizerSpec) -> None:
     contents = set()
+    kinds, unused = spec.vocabulary.kinds(), NUMBERS[TokenKind.UNUSED]
     for token in spec.added_tokens:
         if not token.content:
             raise FormatError(f"the added token with id {token.id} is empty")
         if token.content in contents:
             raise FormatError(f"the added token {token.content!r} is listed twice")
         contents.add(token.content)
-        if not 0 <= token.id < len(spec.tokens) or spec.kinds[token.id] is TokenKind.UNUSED:
+        if not 0 <= token.id < len(kinds) or kinds[token.id] == unused:
             raise FormatError(f"the added token {token.content!r} has id {token.id}: no token")
 
 
@@ -323,5 +359,5 @@ def _check_template(spec: TokenizerSpec) -> None:
     for item in (*spec.template.single, *spec.template.pair) if spec.template else ():
         if item.value in ("A", "B"):
             continue
-        if not isinstance(item.value, int) or not 0 <= item.value < len(spec.tokens):
+        if not isinstance(item.value, int) or not 0 <= item.value < spec.vocab_size:
             raise FormatError(f"the template names the id {item.value!r}, which is no token")

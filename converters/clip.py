@@ -88,9 +88,7 @@ def read(
     spelling = Spelling(byte_level=True, suffix=_SUFFIX)
     vocabulary = assemble(vocab, merges_of_pairs(vocab, pairs), added, spelling, where)
     return TokenizerSpec(
-        tokens=tuple(vocabulary.tokens),
-        kinds=tuple(vocabulary.kinds),
-        merges=vocabulary.merges,
+        **vocabulary.fields,
         suffix=_SUFFIX,
         splits=(Split(_PATTERN, "removed", invert=True),),
         normalizers=(

@@ -16,7 +16,7 @@ from ..errors import FormatError
 from ..spec import TokenizerSpec
 from . import added_tokens, tokenizer_config
 from .base import Format, refuse_losses, require, write_files
-from .json_tree import Node, load_with_merges, looks_like
+from .json_tree import Node, load_model, looks_like
 from .tokenizer_json import decoders, models, normalizers, post_processors, pre_tokenizers
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def read(
     if pattern is not None or special_tokens is not None:
         raise FormatError(f"{path}: a tokenizer.json holds its own pattern and special tokens")
     if not path.is_dir():
-        return spec_of(load_with_merges(path, "model", "merges"))
+        return spec_of(load_model(path))
     config = tokenizer_config.read(path)
     metadata = tokenizer_config.metadata(path, config)
-    tree = load_with_merges(path / "tokenizer.json", "model", "merges")
+    tree = load_model(path / "tokenizer.json")
     spec = spec_of(tree, config, metadata)
     if config is not None and spec.byte_level:
         prefix_space = config.get("add_prefix_space", bool, spec.prefix_space)

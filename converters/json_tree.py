@@ -2,16 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from .. import flat
 from ..errors import FormatError, UnsupportedError
 from ..spec import check_text
-from .base import read_bytes
+from .base import read_array, read_bytes
 
-__all__ = ["Node", "PackedMerges", "load", "load_with_merges", "looks_like", "parse"]
+__all__ = ["Node", "PackedMerges", "PackedVocab", "load", "load_model", "looks_like", "parse"]
 
 T = TypeVar("T")
 _MISSING: Any = object()
@@ -135,28 +138,57 @@ def load(path: Path) -> Node:
     return parse(read_bytes(path), path.name)
 
 
+class PackedVocab(Mapping[str, int]):
+    """Strings and their ids as they were read; a dict of them is made when it is asked for."""
+
+    def __init__(self, strings: flat.StringIds) -> None:
+        self.strings = strings
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def __getitem__(self, string: str) -> int:
+        id = self.strings.find(string)
+        if id is None:
+            raise KeyError(string)
+        return id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.strings.to_dict())
+
+    def items(self) -> ItemsView[str, int]:
+        """All of them."""
+        return self.strings.to_dict().items()
+
+
 class PackedMerges(list[Any]):
-    """A list of merges that stays as it was read, and is empty until it is unpacked."""
+    """A list of merges, empty here, of which only the ids of the strings are kept."""
 
-    def __init__(self, merges: flat.JsonMerges) -> None:
-        self.ids = merges.ids
-        self.unpacked = merges.unpacked
+    def __init__(self, rows: npt.NDArray[np.uint32]) -> None:
+        self.rows = rows
 
 
-def load_with_merges(path: Path, parent: str, key: str) -> Node:
-    """The same; what lies at `key` of the object at `parent` may be `PackedMerges`.
+def load_model(path: Path) -> Node:
+    """The object in a tokenizer.json; its model may have `PackedVocab` and `PackedMerges`.
 
-    They are most of a tokenizer.json, and half of the time that its strings and lists would take.
+    They are most of the file, and most of the time that reading it would take.
     """
-    data = read_bytes(path).removeprefix(_BOM)
-    merges = flat.find_merges(data, parent, key)
-    if merges is None:
-        return parse(data, path.name)
+    data = read_array(path).data
+    if data[: len(_BOM)] == _BOM:
+        data = data[len(_BOM) :]
+    model = flat.find_model(data)
+    if model is None:
+        return parse(bytes(data), path.name)
+    vocab, merges = model.vocab, model.merges
+    parts = (data[: vocab.begin], b"{}", data[vocab.end : merges.begin], b"[]", data[merges.end :])
     try:
-        node = parse(data[: merges.begin] + b"[]" + data[merges.end :], path.name)
+        node = parse(b"".join(parts), path.name)
     except FormatError:
-        return parse(data, path.name)  # whose lines are those of the file
-    node.value[parent][key] = PackedMerges(merges)
+        return parse(bytes(data), path.name)  # whose lines are those of the file
+    found = node.value["model"]
+    if found.get("continuing_subword_prefix"):  # merges do not just join their halves
+        return parse(bytes(data), path.name)
+    found["vocab"], found["merges"] = PackedVocab(model.strings), PackedMerges(model.rows())
     return node
 
 

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import flat
-from ..bytelevel import all_from_characters, all_to_characters, from_characters, to_characters
-from ..spec import AddedToken, TokenizerSpec, TokenKind, are_normal
+from ..bytelevel import CHARACTERS, all_to_characters, from_characters, to_characters
+from ..errors import FormatError
+from ..kinds import NUMBERS, TokenKind, kinds_of
+from ..spec import AddedToken, TokenizerSpec
 from .base import id_limit
-from .json_tree import Node, PackedMerges
+from .json_tree import Node, PackedMerges, PackedVocab
 
 __all__ = [
     "Merges",
@@ -32,6 +34,8 @@ __all__ = [
 ]
 
 Pair = tuple[str, str]
+_NORMAL, _UNKNOWN = NUMBERS[TokenKind.NORMAL], NUMBERS[TokenKind.UNKNOWN]
+_CONTROL, _UNUSED = NUMBERS[TokenKind.CONTROL], NUMBERS[TokenKind.UNUSED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,11 @@ class Spelling:
         return string.encode() if spelled is None else spelled
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Tokens, kinds and merges as a spec has them."""
+    """Tokens, kinds and merges, as the fields of a spec that they are."""
 
-    tokens: list[bytes]
-    kinds: list[TokenKind]
-    merges: tuple[tuple[int, int], ...]
+    fields: dict[str, Any]
 
 
 def check_ids(vocab: Mapping[str, int], where: Node) -> None:
@@ -76,25 +78,37 @@ def check_ids(vocab: Mapping[str, int], where: Node) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Merges:
-    """Merges by the ids of a vocab: pairs in rows of two, and the ids of strings that they make."""
+    """Merges by the ids of a vocab: in rows (left, right) or (left, right, made).
 
-    pairs: npt.NDArray[np.uint32]
+    `made` are ids of strings that they make, all that a vocab has.
+    """
+
+    rows: npt.NDArray[np.uint32]
     made: npt.NDArray[np.uint32]
 
 
-def sound_merges(vocab: dict[str, int], merges: Sequence[Any]) -> Merges | None:
+def packed(vocab: Mapping[str, int]) -> flat.StringIds:
+    """The strings and ids of a vocab that `check_ids` has nothing against."""
+    if isinstance(vocab, PackedVocab):
+        return vocab.strings
+    strings = flat.StringIds.of(dict(vocab))
+    if strings is None:
+        raise FormatError("a vocabulary has half a surrogate pair in a string")
+    return strings
+
+
+def sound_merges(vocab: Mapping[str, int], merges: Sequence[Any]) -> Merges | None:
     """Pairs of strings, or strings with a space; None if something is wrong with any of them.
 
     All parts, and what they make together, must be in the vocab.
     """
     if isinstance(merges, PackedMerges):
-        rows = merges.ids(vocab)
-    else:
-        rows = flat.merge_ids(vocab, list(merges))
-    return None if rows is None else Merges(rows[:, :2], rows[:, 2])
+        return Merges(merges.rows, merges.rows[:, 2])
+    rows = packed(vocab).merge_ids(list(merges))
+    return None if rows is None else Merges(rows, rows[:, 2])
 
 
-def merges_of_pairs(vocab: dict[str, int], pairs: Sequence[Pair], prefix: str = "") -> Merges:
+def merges_of_pairs(vocab: Mapping[str, int], pairs: Sequence[Pair], prefix: str = "") -> Merges:
     """Pairs of strings that are in the vocab; the prefix of the right one is dropped."""
     if not prefix and (found := sound_merges(vocab, pairs)):
         return found
@@ -113,30 +127,71 @@ def assemble(
     added: Sequence[AddedToken],
     spelling: Spelling,
     where: Node,
+    *,
+    least_size: int = 0,
+    added_as_text: bool = False,
 ) -> Vocabulary:
     """Tokens, kinds and merges of a vocab, of merges in it, and of added tokens.
 
-    An added token that text can become without being cut out stays a normal token.
+    An added token that text can become without being cut out stays a normal token. With
+    `added_as_text` all others stand for their text, even if its characters could spell bytes.
     """
-    special = {token.content for token in added}
+    strings = packed(vocab)
+    size = max([strings.end, least_size, *(token.id + 1 for token in added)])
+    alphabet = CHARACTERS if spelling.byte_level else None
+    spelled = flat.Spelling(strings, size, alphabet, spelling.byte_fallback)
+    kinds = spelled.kinds()
+    _set_special(kinds, vocab, merges, added, spelling)
+    replaced = _add_tokens(kinds, vocab, added, spelling, where)
+    if added_as_text:
+        texts = {token.id: token.content.encode() for token in reversed(added)}
+        replaced |= {id: text for id, text in texts.items() if kinds[id] == _CONTROL}
+    rows = flat.last_rows(merges.rows)  # as in tokenizers
+    if (kinds[rows[:, :2]] != _NORMAL).any():
+        _refuse_kinds(vocab, rows, kinds, where)
+    sound = spelled.vocabulary(kinds, replaced, rows, len(spelling.prefix.encode()))
+    if sound is not None:
+        return Vocabulary({"tokens": sound})
+    # A spec says what is wrong.
+    tokens, merged = spelled.tokens(replaced), flat.pairs(rows)
+    return Vocabulary({"tokens": tokens, "kinds": kinds_of(kinds.tobytes()), "merges": merged})
+
+
+def _set_special(
+    kinds: npt.NDArray[np.uint8],
+    vocab: Mapping[str, int],
+    merges: Merges,
+    added: Sequence[AddedToken],
+    spelling: Spelling,
+) -> None:
+    """Makes those tokens of the vocab special that are added ones, and that no text becomes."""
+    special = dict.fromkeys(token.content for token in added)
     if spelling.unknown is not None:
-        special.add(spelling.unknown)
-    size = 1 + max([*vocab.values(), *(token.id for token in added)], default=-1)
-    tokens, kinds = _spelled(vocab, size, spelling)
-    made = np.zeros(size, bool)
+        special[spelling.unknown] = None
+    made = np.zeros(len(kinds), bool)
     made[merges.made] = True
-    for content in special & vocab.keys():
-        id = vocab[content]
-        reached = spelling.ignore_merges or made[id] or _is_character(content, spelling)
-        if kinds[id] is TokenKind.NORMAL and not reached:
-            unknown = content == spelling.unknown
-            kinds[id] = TokenKind.UNKNOWN if unknown else TokenKind.CONTROL
-    contents: dict[int, str] = {}  # of added tokens that the vocab has not
+    for content in special:
+        id = vocab.get(content)
+        if id is None or kinds[id] != _NORMAL:
+            continue
+        if not (spelling.ignore_merges or made[id] or _is_character(content, spelling)):
+            kinds[id] = _UNKNOWN if content == spelling.unknown else _CONTROL
+
+
+def _add_tokens(
+    kinds: npt.NDArray[np.uint8],
+    vocab: Mapping[str, int],
+    added: Sequence[AddedToken],
+    spelling: Spelling,
+    where: Node,
+) -> dict[int, bytes]:
+    """The bytes of added tokens that the vocab has not, by their ids."""
+    contents: dict[int, str] = {}
     for token in added:
         if vocab.get(token.content) == token.id:
             continue
-        if kinds[token.id] is TokenKind.UNUSED:
-            tokens[token.id], kinds[token.id] = spelling.bytes_of(token.content), TokenKind.CONTROL
+        if kinds[token.id] == _UNUSED:
+            kinds[token.id] = _CONTROL
             contents[token.id] = token.content
         elif contents.get(token.id) != token.content:
             owner = contents.get(token.id) or next(s for s, id in vocab.items() if id == token.id)
@@ -144,31 +199,7 @@ def assemble(
                 f"the added token {token.content!r} gets the id {token.id}, which is that of "
                 f"{owner!r}"
             )
-    return Vocabulary(tokens, kinds, _merge_ids(vocab, merges, kinds, where))
-
-
-def _spelled(
-    vocab: Mapping[str, int], size: int, spelling: Spelling
-) -> tuple[list[bytes], list[TokenKind]]:
-    """What the strings of a vocab stand for, by their ids."""
-    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
-    normal = TokenKind.NORMAL
-    if not spelling.byte_level:
-        for string, id in vocab.items():
-            tokens[id], kinds[id] = string.encode(), normal
-        for byte in range(256) if spelling.byte_fallback else ():
-            if (place := vocab.get(f"<0x{byte:02X}>")) is not None:
-                tokens[place], kinds[place] = bytes([byte]), TokenKind.BYTE
-    else:
-        spelled = all_from_characters(vocab)
-        for (string, id), token in zip(vocab.items(), spelled, strict=True):
-            if token:
-                tokens[id], kinds[id] = token, normal
-            else:
-                tokens[id], kinds[id] = string.encode(), TokenKind.CONTROL
-    if "" in vocab:
-        kinds[vocab[""]] = TokenKind.CONTROL
-    return tokens, kinds
+    return {id: spelling.bytes_of(content) for id, content in contents.items()}
 
 
 def _is_character(string: str, spelling: Spelling) -> bool:
@@ -177,34 +208,20 @@ def _is_character(string: str, spelling: Spelling) -> bool:
     return len(bare) == 1 or len(string) == 1
 
 
-def _merge_ids(
-    vocab: Mapping[str, int], merges: Merges, kinds: list[TokenKind], where: Node
-) -> tuple[tuple[int, int], ...]:
-    """The pairs as a spec has them; of equal ones the last counts, as in tokenizers."""
-    pairs = merges.pairs
-    keys = pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
-    ordered = np.sort(keys)
-    found = flat.pairs(pairs)
-    if (ordered[1:] == ordered[:-1]).any():
-        found = tuple(dict.fromkeys(reversed(found)))[::-1]
-    if not are_normal(kinds)[pairs].all():
-        _refuse_kinds(vocab, found, kinds, where)
-    return found
-
-
 def _refuse_kinds(
     vocab: Mapping[str, int],
-    merges: Sequence[tuple[int, int]],
-    kinds: list[TokenKind],
+    rows: npt.NDArray[np.uint32],
+    kinds: npt.NDArray[np.uint8],
     where: Node,
 ) -> None:
     names = {id: string for string, id in vocab.items()}
-    for merge in merges:
+    for merge in rows[:, :2].tolist():
         for id in merge:
-            if kinds[id] is not TokenKind.NORMAL:
+            if kinds[id] != _NORMAL:
+                kind = kinds_of(kinds[id : id + 1].tobytes())[0]
                 raise where.unsupported(
                     f"the merge of {names[merge[0]]!r} and {names[merge[1]]!r}, in which "
-                    f"{names[id]!r} is a {kinds[id]} token,"
+                    f"{names[id]!r} is a {kind} token,"
                 )
 
 

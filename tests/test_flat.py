@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_compat import bytelevel, flat, spec
-from bpe_compat.converters.json_tree import PackedMerges, load_with_merges, parse
+from bpe_compat import _core, bytelevel, flat, spec
+from bpe_compat.converters.json_tree import PackedMerges, PackedVocab, load_model, parse
 from bpe_compat.converters.vocabulary import merges_of_pairs, sound_merges
 from bpe_compat.errors import FormatError
-from bpe_compat.spec import TokenizerSpec, TokenKind
+from bpe_compat.kinds import TokenKind, kind_numbers, kinds_of
+from bpe_compat.spec import TokenizerSpec
 
 TOKENS = st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"ba", b"abab", b"\xff"]), max_size=6)
 NUMBERS = st.integers(-2, 6) | st.sampled_from([1 << 31, 1 << 32, 1 << 70])
@@ -39,15 +41,24 @@ def test_specs_are_sound_if_each_part_is(
     checked = object.__new__(TokenizerSpec)
     for name, value in (("tokens", tokens), ("kinds", kinds), ("merges", merges)):
         object.__setattr__(checked, name, tuple(value))
-    numbers = spec.kind_numbers(kinds)
+    numbers = kind_numbers(kinds)
     expected = is_sound_one_by_one(checked, cut)
-    assert flat.is_sound(checked.tokens, numbers, checked.merges, cut) == expected
+    made = _core.Vocabulary.of(checked.tokens, numbers, checked.merges, cut)
+    assert (made is not None) == expected
+    if made is not None:
+        assert (made.tokens(), made.kinds(), made.merges()) == (
+            tuple(tokens),
+            numbers,
+            tuple(merges),
+        )
+        ids = [tokens.index(tokens[a] + tokens[b][cut:]) for a, b in merges]
+        assert [tokens[id] for id in made.rows()[:, 2].tolist()] == [tokens[id] for id in ids]
 
 
 def test_what_is_no_plain_pair_is_left_to_a_closer_look() -> None:
     for merge in ([0, 1], (0, 1, 1), (True, 0), (0.0, 1), "ab", None):
         merges: Any = (merge,)
-        assert not flat.is_sound((b"a", b"b", b"ab"), bytes(3), merges, 0)
+        assert _core.Vocabulary.of((b"a", b"b", b"ab"), bytes(3), merges, 0) is None
     listed: Any = ([0, 1],)
     assert TokenizerSpec((b"a", b"b", b"ab"), merges=listed).merges == listed
 
@@ -63,38 +74,62 @@ def test_merges_of_strings_become_ids(
         sound = sound and all(" " not in pair for pair in pairs)
     assert (found is not None) == sound
     if found is not None:
-        assert found.pairs.tolist() == [[vocab[a], vocab[b]] for a, b in pairs]
+        assert found.rows.tolist() == [[vocab[a], vocab[b], vocab[a + b]] for a, b in pairs]
         assert found.made.tolist() == [vocab[a + b] for a, b in pairs]
-        assert flat.pairs(found.pairs) == tuple((vocab[a], vocab[b]) for a, b in pairs)
+        assert flat.pairs(found.rows) == tuple((vocab[a], vocab[b]) for a, b in pairs)
 
 
 def test_merges_that_begin_with_a_prefix() -> None:
     vocab = {"a": 0, "##b": 1, "ab": 2, "b": 3}
     found = merges_of_pairs(vocab, [("a", "##b"), ("a", "b")], "##")
-    assert found.pairs.tolist() == [[0, 1], [0, 3]]
+    assert found.rows.tolist() == [[0, 1], [0, 3]]
     assert found.made.tolist() == [2]
 
 
 def test_no_merges_are_sound() -> None:
     for merges in (sound_merges({"a": 0}, []), merges_of_pairs({"a": 0}, [])):
         assert merges is not None
-        assert merges.pairs.shape == (0, 2)
+        assert merges.rows.shape[0] == 0
     assert sound_merges({"a": 0}, ["a a", ["a", "a"]]) is None
 
 
-@given(st.lists(st.text() | st.text(bytelevel.CHARACTERS)))
-def test_characters_become_bytes(strings: list[str]) -> None:
-    expected = list(map(bytelevel.from_characters, strings))
-    assert bytelevel.all_from_characters(strings) == expected
-    known = [token for token in expected if token is not None]
-    assert bytelevel.all_to_characters(known) == list(map(bytelevel.to_characters, known))
+@given(st.lists(st.text() | st.text(bytelevel.CHARACTERS), unique=True), st.booleans())
+def test_strings_are_spelled(strings: list[str], byte_level: bool) -> None:
+    strings += ["<0x41>", "<0xc3>", "<0xC3>", "<0xC3> "]
+    strings = list(dict.fromkeys(strings))
+    vocab = {string: 2 * id + 1 for id, string in enumerate(strings)}
+    named: Any = flat.StringIds.of(vocab)
+    alphabet = bytelevel.CHARACTERS if byte_level else None
+    spelled = flat.Spelling(named, 2 * len(strings) + 1, alphabet, not byte_level)
+    tokens, kinds = spelled.tokens({0: b"x"}), kinds_of(spelled.kinds().tobytes())
+    assert tokens[::2] == [b"x"] + [b""] * len(strings)
+    assert set(kinds[::2]) == {TokenKind.UNUSED}
+    for string, token, kind in zip(strings, tokens[1::2], kinds[1::2], strict=True):
+        known = bytelevel.from_characters(string) if byte_level else None
+        if string in ("<0x41>", "<0xC3>") and not byte_level:
+            assert (token, kind) == (bytes.fromhex(string[3:5]), TokenKind.BYTE)
+        elif byte_level and known is None:
+            assert (token, kind) == (string.encode(), TokenKind.CONTROL)
+        else:
+            assert token == (string.encode() if known is None else known)
+            assert kind is (TokenKind.NORMAL if token else TokenKind.CONTROL)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1 << 31), st.integers(0, 9))))
-def test_pairs_come_back_from_their_array(pairs: list[tuple[int, int]]) -> None:
-    rows = flat.pair_array(tuple(pairs))
-    assert rows.tolist() == list(map(list, pairs))
-    assert flat.pairs(rows) == tuple(pairs)
+@given(st.lists(st.binary()))
+def test_bytes_become_characters(tokens: list[bytes]) -> None:
+    expected = list(map(bytelevel.to_characters, tokens))
+    assert bytelevel.all_to_characters(tokens) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers())))
+def test_of_equal_merges_the_last_counts(rows: list[tuple[int, int, int]]) -> None:
+    rows = [(left, right, place) for place, (left, right, _) in enumerate(rows)]
+    last = sorted({(left, right): (left, right, place) for left, right, place in rows}.values(),
+                  key=lambda row: row[2])  # fmt: skip
+    array = np.array(rows, np.uint32).reshape(-1, 3)
+    assert flat.last_rows(array).tolist() == list(map(list, last))
+    assert flat.last_rows(array[:, :2]).tolist() == [list(row[:2]) for row in last]
+    assert flat.pairs(array) == tuple((left, right) for left, right, _ in rows)
 
 
 BASE64 = st.binary(max_size=7).map(base64.b64encode) | st.text("AQZz+/= 9", max_size=6).map(
@@ -133,89 +168,134 @@ REST = st.recursive(
 )
 
 
-def merges_in(text: bytes) -> Any:
-    found = flat.find_merges(text, "model", "merges")
-    return found and found.unpacked()
+def model_in(text: bytes) -> Any:
+    """Vocab and merges of a JSON text, taken out of it; None if they are left to a full reader."""
+    found = flat.find_model(text)
+    if found is None:
+        return None
+    vocab = found.strings.to_dict()
+    strings = {id: string for string, id in vocab.items()}
+    rows = [[strings[id] for id in row] for row in found.rows().tolist()]
+    assert all(left + right == made for left, right, made in rows)
+    return vocab, [(left, right) for left, right, _ in rows]
+
+
+def pairs_of(merges: Any) -> Any:
+    return [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in merges]
 
 
 @given(
     st.lists(st.tuples(HALVES, HALVES), min_size=1, max_size=4),
+    st.lists(HALVES | st.just(""), max_size=2),
+    st.permutations(range(20)),
     st.booleans(),
-    st.dictionaries(st.sampled_from(["vocab", "type", "a", "model"]), REST),
-    st.dictionaries(st.sampled_from(["version", "merges", "k"]), REST),
+    st.dictionaries(st.sampled_from(["type", "a", "model"]), REST),
+    st.dictionaries(st.sampled_from(["version", "merges", "vocab"]), REST),
     st.sampled_from([None, 0, 2]),
     st.booleans(),
 )
-def test_merges_are_taken_out_of_json_as_json_reads_them(
-    pairs: list[tuple[str, str]], spaced: bool, model: Any, tree: Any, indent: Any, ascii: bool
-) -> None:
+def test_a_model_is_taken_out_of_json_as_json_reads_it(
+    pairs: list[tuple[str, str]], more: list[str], ids: list[int], spaced: bool, model: Any,
+    tree: Any, indent: Any, ascii: bool,
+) -> None:  # fmt: skip
     if spaced:
         pairs = [(a.replace(" ", "_"), b.replace(" ", "_")) for a, b in pairs]
     merges: list[Any] = [f"{a} {b}" for a, b in pairs] if spaced else [list(p) for p in pairs]
-    whole = {**tree, "model": {"x": None, **model, "merges": merges, "y": 1}, "z": 0.5}
-    text = json.dumps(whole, indent=indent, ensure_ascii=ascii).encode()
-    found = flat.find_merges(text, "model", "merges")
-    assert found is not None
-    assert found.unpacked() == merges
-    assert json.loads(text[found.begin : found.end]) == merges
-    vocab = {string: id for id, string in enumerate({s for a, b in pairs for s in (a, b, a + b)})}
-    rows = found.ids(vocab)
-    assert rows is not None
-    assert rows.tolist() == [[vocab[a], vocab[b], vocab[a + b]] for a, b in pairs]
-    assert found.ids({}) is None
+    strings = dict.fromkeys([s for a, b in pairs for s in (a, b, a + b)] + more)
+    vocab = dict(zip(strings, ids, strict=False))
+    inner = {"x": None, **model, "vocab": vocab, "between": [{}], "merges": merges, "y": 1}
+    text = json.dumps(
+        {**tree, "model": inner, "z": 0.5}, indent=indent, ensure_ascii=ascii
+    ).encode()
+    assert model_in(text) == (vocab, pairs)
+    found: Any = flat.find_model(text)
+    assert json.loads(text[found.vocab.begin : found.vocab.end]) == vocab
+    assert json.loads(text[found.merges.begin : found.merges.end]) == merges
+    inner["vocab"] = {string: id for string, id in vocab.items() if string != pairs[-1][0]}
+    assert model_in(json.dumps({"model": inner}).encode()) is None
 
 
-PLAIN = b'{"a": {"merges": [1]}, "model": {"vocab": {"\\"": 0}, "merges": ["a b", "c d"]}}'
+def test_strings_have_their_ids() -> None:
+    strings: Any = flat.StringIds.of({"a": 7, "é": 0, "": 3})
+    assert [strings.find(s) for s in ("a", "é", "", "b", "\ud800")] == [7, 0, 3, None, None]
+    assert (len(strings), strings.end, strings.has_distinct_ids()) == (3, 8, True)
+    odd: list[Any] = [{"a": -1}, {"a": 1.0}, {"a": True}, {1: 1}, {"\ud800": 1}, {"a": 1 << 32}]
+    assert [flat.StringIds.of(vocab) for vocab in odd] == [None] * len(odd)
+    same: Any = flat.StringIds.of({"a": 1, "b": 1})
+    assert not same.has_distinct_ids()
+    vocab = PackedVocab(strings)
+    assert (dict(vocab), len(vocab), vocab["a"], vocab.get("x", 5)) == (strings.to_dict(), 3, 7, 5)
+    assert "x" not in vocab
+    assert list(vocab) == ["a", "é", ""]
+
+
+PLAIN = b'{"a": {"merges": [1]}, "model": {"vocab": {"\\"": 0, "b": 12}, "merges": ["a b", "c d"]}}'
 
 
 @given(
-    st.integers(0, len(PLAIN)), st.integers(0, 2), st.sampled_from([b"", *b'"\\[]{},: \x00\xffu'])
+    st.integers(0, len(PLAIN)), st.integers(0, 2), st.sampled_from([b"", *b'"\\[]{},: \x00\xff1u'])
 )
 def test_damaged_json_is_read_as_json_reads_it(at: int, dropped: int, put: Any) -> None:
-    """Merges are taken only from what is JSON so far; the rest is for the full reader."""
+    """A model is taken only from what is JSON so far; the rest is for the full reader."""
     text = PLAIN[:at] + (put if isinstance(put, bytes) else bytes([put])) + PLAIN[at + dropped :]
-    found = flat.find_merges(text, "model", "merges")
+    found = flat.find_model(text)
     try:
         whole = json.loads(text.decode())
     except ValueError:
         whole = None
     if found and whole:
-        assert found.unpacked() == whole["model"]["merges"]
+        model = whole["model"]
+        assert model_in(text) == (model["vocab"], pairs_of(model["merges"]))
     elif found:
-        rest = text[: found.begin] + b"[]" + text[found.end :]
+        rest = text[: found.merges.begin] + b"[]" + text[found.merges.end :]
+        rest = rest[: found.vocab.begin] + b"{}" + rest[found.vocab.end :]
         with pytest.raises(FormatError):
             parse(rest, "x")
 
 
 def test_what_is_not_plain_is_left_to_a_full_reader() -> None:
+    def of_merges(merges: bytes) -> bytes:
+        return b'{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ' + merges + b"}}"
+
+    def of_vocab(vocab: bytes) -> bytes:
+        return b'{"model": {"vocab": ' + vocab + b', "merges": ["a a"]}}'
+
     for text in (
-        b"", b"{}", b"[]", b'{"model": []}', b'{"model": {"merges": []}}',
-        b'{"model": {"merges": ["a b"], "merges": ["a b"]}}',
-        b'{"model": {"merges": ["a b"], "m\\u0065rges": ["a b"]}}',
-        b'{"model": {"merges": ["a b"]}, "model": {"merges": ["a b"]}}',
-        b'{"model": {"merges": ["a b", ["a", "b"]]}}',
-        b'{"model": {"merges": [["a", "b", "c"]]}}',
-        b'{"model": {"merges": ["a  b"]}}', b'{"model": {"merges": ["ab"]}}',
-        b'{"model": {"merges": ["\\ud800 b"]}}',
-        b'{"model": {"merges": ["a \\udc00\\ud800"]}}',
-        b'{"model": {"merges": ["a \\u00g0"]}}', b'{"model": {"merges": ["a \xff"]}}',
-        b'{"model": {"merges": ["a b",]}}', b'{"model": {"merges": ["a b"',
-        b'{"model": {"merges": ["a b"]', b'{"model": {"merges": ["a\nb c"]}}',
-        b'{"model": {"merges": ["a \\',
+        b"", b"{}", b"[]", b'{"model": []}', b'{"model": {}}', b'{"model": {"merges": ["a a"]}}',
+        b'{"model": {"vocab": {"a": 0, "aa": 1}}}',
+        b'{"model": {"merges": ["a a"], "vocab": {"a": 0, "aa": 1}}}',
+        of_merges(b"[]"), of_merges(b'["a a"], "merges": ["a a"]'),
+        of_merges(b'["a a"], "m\\u0065rges": ["a a"]'),
+        of_merges(b'["a a"]}, "model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]'),
+        of_merges(b'["a a", ["a", "a"]]'), of_merges(b'[["a", "a", "a"]]'), of_merges(b'["aa a"]'),
+        of_merges(b'["a  a"]'), of_merges(b'["aa"]'), of_merges(b'["\\ud800 a"]'),
+        of_merges(b'["a \\udc00\\ud800"]'), of_merges(b'["a \\u00g0"]'), of_merges(b'["a \xff"]'),
+        of_merges(b'["a a",]'), of_merges(b'["a a"')[:-2], of_merges(b'["a a"]')[:-2],
+        of_merges(b'["a\na a"]'), of_merges(b'["a \\')[:-2], of_merges(b'["a "]'),
+        of_vocab(b"{}"), of_vocab(b'{"a": 0, "aa": 1, "a": 1}'),
+        of_vocab(b'{"a": 0, "aa": 1, "\\u0061": 0}'), of_vocab(b'{"a": -1, "aa": 1}'),
+        of_vocab(b'{"a": 01, "aa": 2}'), of_vocab(b'{"a": 1.0, "aa": 2}'),
+        of_vocab(b'{"a": 1e3, "aa": 2}'), of_vocab(b'{"a": 1234567890, "aa": 2}'),
+        of_vocab(b'{"a": null, "aa": 2}'), of_vocab(b'{"a": , "aa": 2}'),
+        of_vocab(b'{"a": 1, "aa": 2,}'), of_vocab(b'{"a" 1, "aa": 2}'),
+        of_vocab(b'{"\xff": 1, "a": 0, "aa": 2}'), of_vocab(b'{"a": 1, "aa": 2}, "vocab": {}'),
+        of_vocab(b'[["a", 1]]'), of_vocab(b'{"\\udc00": 1, "a": 0, "aa": 2}'),
     ):  # fmt: skip
-        assert merges_in(text) is None, text
-    assert merges_in(b'{"model": {"merges": ["\\ud83d\\ude42\\/ \\u00e9"]}}') == ["🙂/ é"]
+        assert model_in(text) is None, text
+    assert model_in(of_merges(b'[["a", "a"]]')) == ({"a": 0, "aa": 1}, [("a", "a")])
+    text = of_vocab(b'{"a": 0, "aa": 5, "\\ud83d\\ude42\\/\\u00e9": 999999999}')
+    assert model_in(text) == ({"a": 0, "aa": 5, "🙂/é": 999999999}, [("a", "a")])
 
 
 def test_errors_name_the_lines_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
-    path.write_text('{"model": {"merges": [\n"a b",\n"a c"\n],\n"vocab": oops}}')
-    with pytest.raises(FormatError, match="line 5"):
-        load_with_merges(path, "model", "merges")
-    path.write_text('{"model": {"merges": ["a b"], "vocab": {}}}')
-    merges = load_with_merges(path, "model", "merges").child("model").get("merges", list)
-    assert isinstance(merges, PackedMerges)
-    assert merges.unpacked() == ["a b"]
+    path.write_text('{"model": {"vocab": {"a": 0,\n"aa": 1},\n"merges": [\n"a a"\n]\n}, oops}')
+    with pytest.raises(FormatError, match="line 6"):
+        load_model(path)
+    path.write_text('\ufeff{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
+    model = load_model(path).child("model")
+    assert isinstance(model.value["merges"], PackedMerges)
+    assert isinstance(model.value["vocab"], PackedVocab)
 
 
 @given(st.lists(STRINGS, min_size=1), st.data(), st.sampled_from(["", " ", "é"]))

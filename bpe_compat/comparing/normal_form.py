@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core, dialects, flat
+from .. import _core, dialects
 from ..engine import Engine
 from ..patterns import scanner_of
 from ..ranks import missing_bytes
-from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind, are_normal
+from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind
 
 __all__ = ["Merging", "NormalForm", "normal_form"]
 
@@ -123,10 +123,10 @@ def _merging(spec: TokenizerSpec, engine: Engine) -> Merging:
 
 def _merges_only_normal(spec: TokenizerSpec) -> bool:
     """Whether all that merges starts as its own bytes do, alone."""
-    plain = are_normal(spec.kinds)
+    plain = spec.normal_mask()
     if spec.unknown is not None:
         plain[spec.unknown] = False
-    return bool(plain[flat.pair_array(spec.merges)].all())
+    return bool(plain[spec.vocabulary.rows()[:, :2]].all())
 
 
 def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
@@ -142,7 +142,7 @@ def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
 def _bytes(spec: TokenizerSpec) -> tuple[int | None, ...]:
     """The normal token of each byte."""
     single = [id for id, size in enumerate(map(len, spec.tokens)) if size == 1]
-    normal = are_normal(spec.kinds)
+    normal = spec.normal_mask()
     ids = {spec.tokens[id][0]: id for id in single if normal[id]}
     return tuple(map(ids.get, range(256)))
 
@@ -173,7 +173,7 @@ def _whole(spec: TokenizerSpec, rows: npt.NDArray[np.int64]) -> dict[bytes, int]
     """The pieces that are a token without any merge, where merges do not give it anyway."""
     if not spec.ignore_merges:
         return {}
-    unmerged = are_normal(spec.kinds)
+    unmerged = spec.normal_mask()
     unmerged[rows[:, 2]] = False
     ids: list[int] = np.flatnonzero(unmerged).tolist()
     one = (lambda token: len(token) == 1) if spec.byte_level else _is_character

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from .. import flat
 from ..errors import UnsupportedError
-from ..spec import AddedToken, DecoderStep, TokenizerSpec, TokenKind
+from ..kinds import TokenKind, kind_numbers
+from ..spec import AddedToken, DecoderStep, TokenizerSpec
 from .counting import Cutting
 
 __all__ = [
@@ -89,26 +90,22 @@ def laid_out(
     first_merge = first_symbol + base + (count if special_ids == "after_bytes" else 0)
     first_special = {"first": 0, "after_bytes": base, "last": first_merge + len(pairs)}[special_ids]
     ids = np.where(pairs < base, pairs + first_symbol, pairs + (first_merge - base))
-    merges = flat.pairs(ids.astype(np.uint32))
-    tokens = [b""] * (base + count)
-    tokens[first_symbol : first_symbol + base] = symbols
-    kinds = [TokenKind.NORMAL] * (base + count + len(pairs))
-    places = slice(first_special, first_special + count)
     contents = [content.encode() for content in specials]
+    tokens, behind = list(symbols), []
     if special_ids == "last":
-        del tokens[base:]
+        behind = contents
     else:
-        tokens[places] = contents
-    _append_merged(tokens, merges, len(fields.get("prefix", "").encode()))
-    if special_ids == "last":
-        tokens += contents
-    kinds[places] = [
+        tokens[first_special:first_special] = contents
+    kinds = [TokenKind.NORMAL] * (base + count + len(pairs))
+    kinds[first_special : first_special + count] = [
         TokenKind.UNKNOWN if content == unknown else TokenKind.CONTROL for content in specials
     ]
-    return TokenizerSpec(
-        tokens=tuple(tokens),
-        kinds=tuple(kinds),
-        merges=merges,
+    cut = len(fields.get("prefix", "").encode())
+    rows = ids.astype(np.uint32)
+    packed = flat.Vocabulary.grown(tokens, behind, kind_numbers(kinds), rows, cut)
+    assert packed is not None, "training made a vocabulary that contradicts itself"
+    return TokenizerSpec.of_vocabulary(
+        packed,
         unknown=None if unknown is None else first_special + list(specials).index(unknown),
         added_tokens=tuple(AddedToken(c, first_special + i) for i, c in enumerate(specials)),
         **fields,
@@ -130,21 +127,13 @@ def cutting_of(spec: TokenizerSpec, *, by_line: bool) -> Cutting:
 
 def continued(spec: TokenizerSpec, pairs: Pairs) -> TokenizerSpec:
     """The spec with more merges, whose tokens get the ids behind its own."""
+    tokens, cut = list(spec.tokens), len(spec.prefix.encode())
     merges = flat.pairs(pairs)
-    tokens = list(spec.tokens)
-    _append_merged(tokens, merges, len(spec.prefix.encode()))
+    for left, right in merges:
+        tokens.append(tokens[left] + tokens[right][cut:])
     return replace(
         spec,
         tokens=tuple(tokens),
         kinds=spec.kinds + (TokenKind.NORMAL,) * len(merges),
         merges=spec.merges + merges if spec.merge_rule == "pairs" else (),
     )
-
-
-def _append_merged(tokens: list[bytes], merges: tuple[tuple[int, int], ...], cut: int) -> None:
-    if cut:
-        for left, right in merges:
-            tokens.append(tokens[left] + tokens[right][cut:])
-    else:
-        for left, right in merges:
-            tokens.append(tokens[left] + tokens[right])

@@ -34,19 +34,13 @@ def read(fields: Fields) -> TokenizerSpec:
     spelling = Spelling(byte_level=True, ignore_merges=pre in IGNORES_MERGES)
     added = added_tokens(strings, types)
     merges = read_merges(fields, vocab)
-    vocabulary = assemble(vocab, merges, added, spelling, Node(dict(vocab), fields.name))
-    count = len(strings)
-    tokens, kinds = vocabulary.tokens, vocabulary.kinds
-    tokens += [b""] * (count - len(tokens))
-    kinds += [TokenKind.UNUSED] * (count - len(kinds))
-    for token in added:
-        # What an added token is decoded to is its text, also if it could stand for bytes.
-        if kinds[token.id] is TokenKind.CONTROL:
-            tokens[token.id] = token.content.encode()
+    where, count = Node(dict(vocab), fields.name), len(strings)
+    # What an added token is decoded to is its text, also if it could stand for bytes.
+    vocabulary = assemble(
+        vocab, merges, added, spelling, where, least_size=count, added_as_text=True
+    )
     return TokenizerSpec(
-        tokens=tuple(tokens),
-        kinds=tuple(kinds),
-        merges=vocabulary.merges,
+        **vocabulary.fields,
         ignore_merges=spelling.ignore_merges,
         splits=splits,
         added_tokens=added,

@@ -48,9 +48,7 @@ def read_listed(fields: Fields) -> TokenizerSpec:
     where = Node(dict(vocab), fields.name)
     vocabulary = assemble(vocab, read_merges(fields, vocab), added, spelling, where)
     return TokenizerSpec(
-        tokens=tuple(vocabulary.tokens),
-        kinds=tuple(vocabulary.kinds),
-        merges=vocabulary.merges,
+        **vocabulary.fields,
         splits=_LINES,
         normalizers=(Normalizer("replace", pattern=" ", content="▁"),),
         byte_level=False,

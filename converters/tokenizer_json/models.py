@@ -11,7 +11,8 @@ from ...errors import UnsupportedError
 from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
 from .. import pieces
-from ..json_tree import Node, PackedMerges
+from ..base import id_limit
+from ..json_tree import Node, PackedVocab
 from ..vocabulary import (
     Merges,
     Pair,
@@ -40,15 +41,21 @@ def check_family(node: Node) -> None:
         raise node.unsupported(f"a {family} model, which is not BPE,")
 
 
-def read_vocab(node: Node) -> dict[str, int]:
+def read_vocab(node: Node) -> Mapping[str, int]:
     """The ids of the strings in the vocab."""
+    packed = node.value.get("vocab")
+    if isinstance(packed, PackedVocab):
+        strings = packed.strings
+        if strings.end <= id_limit(len(strings)) + 1 and strings.has_distinct_ids():
+            return packed
+        node.value["vocab"] = packed.strings.to_dict()
     vocab = node.child("vocab")
     check_ids(vocab.value, vocab)
     return vocab.value
 
 
 def read(
-    node: Node, vocab: dict[str, int], added: Sequence[AddedToken], *, byte_level: bool
+    node: Node, vocab: Mapping[str, int], added: Sequence[AddedToken], *, byte_level: bool
 ) -> dict[str, Any]:
     """The fields of a spec that the model with these added tokens decides."""
     node.only(*_KNOWN)
@@ -75,9 +82,7 @@ def read(
     merges = _read_merges(node, vocab, spelling.prefix)
     vocabulary = assemble(vocab, merges, added, spelling, node)
     return {
-        "tokens": tuple(vocabulary.tokens),
-        "kinds": tuple(vocabulary.kinds),
-        "merges": vocabulary.merges,
+        **vocabulary.fields,
         "ignore_merges": spelling.ignore_merges,
         "byte_fallback": spelling.byte_fallback,
         "fuse_unknown": node.get("fuse_unk", bool, False),
@@ -99,13 +104,11 @@ def _check_bytes(node: Node, vocab: Mapping[str, int], spelling: Spelling) -> No
         raise node.unsupported("byte_fallback of tokens spelled in bytes")
 
 
-def _read_merges(node: Node, vocab: dict[str, int], prefix: str) -> Merges:
+def _read_merges(node: Node, vocab: Mapping[str, int], prefix: str) -> Merges:
     """The merges, whose strings are in the vocab, as are the strings they make."""
     listed = node.get("merges", list)
     if not prefix and (found := sound_merges(vocab, listed)):
         return found
-    if isinstance(listed, PackedMerges):
-        listed = listed.unpacked()
     pairs: list[Pair] = []
     form = None
     for index, merge in enumerate(listed):

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "memory.h"
-#include "vocab.h"
+#include "byte_strings.h"
 
 namespace bpe {
 

@@ -21,16 +21,13 @@ public:
         ++at_;
         return true;
     }
-    bool is_next(char character) {
-        while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-        return at_ < text_.size() && text_[at_] == character;
-    }
+    bool is_next(char character) { return skip_space() && text_[at_] == character; }
 
     // Takes a string; `whole` is it, in the text or in `room`.
     bool string(Bytes& whole, std::vector<uint8_t>& room) {
         if (!take('"')) return false;
         const size_t begin = at_;
-        while (at_ < text_.size() && text_[at_] >= 0x20 && text_[at_] != '"' && text_[at_] != '\\') ++at_;
+        while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
         if (at_ == text_.size()) return false;
         if (text_[at_] == '"') {
             whole = text_.subspan(begin, at_++ - begin);
@@ -48,6 +45,17 @@ public:
         return at_++ < text_.size();
     }
 
+    // Takes an integer of one to nine digits.
+    bool number(Id& number) {
+        if (!skip_space()) return false;
+        const size_t begin = at_;
+        number = 0;
+        while (at_ < text_.size() && at_ - begin < 10 && text_[at_] >= '0' && text_[at_] <= '9')
+            number = number * 10 + (text_[at_++] - '0');
+        const size_t digits = at_ - begin;
+        return digits > 0 && digits < 10 && (digits == 1 || text_[begin] != '0');
+    }
+
     // Takes a key without an escape, and the colon.
     bool key(std::string_view& found) {
         Bytes whole;
@@ -61,8 +69,7 @@ public:
     bool value() {
         size_t depth = 0;
         do {
-            while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-            if (at_ == text_.size()) return false;
+            if (!skip_space()) return false;
             const uint8_t c = text_[at_++];
             if (c == '"') {
                 while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -81,6 +88,12 @@ public:
     }
 
 private:
+    // False at the end of the text.
+    bool skip_space() {
+        while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+        return at_ < text_.size();
+    }
+    static bool is_plain(uint8_t c) { return c >= 0x20 && c != '"' && c != '\\'; }
     static bool is_space(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
     bool escape(std::vector<uint8_t>& room) {
@@ -128,64 +141,87 @@ private:
     size_t at_ = 0;
 };
 
-bool read_merge(Reader& reader, bool in_lists, std::vector<uint8_t> (&rooms)[2], ByteStrings& halves) {
-    Bytes left, right;
-    if (in_lists) {
-        if (!reader.take('[') || !reader.string(left, rooms[0]) || !reader.take(',') ||
-            !reader.string(right, rooms[1]) || !reader.take(']'))
-            return false;
-    } else {
-        Bytes both;
-        if (!reader.string(both, rooms[0])) return false;
-        const auto space = std::find(both.begin(), both.end(), ' ');
-        if (space == both.end() || std::find(space + 1, both.end(), ' ') != both.end()) return false;
-        left = both.first(static_cast<size_t>(space - both.begin()));
-        right = both.subspan(left.size() + 1);
-    }
-    if (left.empty() || right.empty()) return false;
-    halves.push_back(left);
-    halves.push_back(right);
-    return true;
+bool is_utf8(Bytes json, JsonPart part) {
+    const Bytes text = json.subspan(part.begin, part.end - part.begin);
+    return first_invalid(text) == text.size();
 }
 
-std::optional<JsonMerges> read_merges(Reader& reader, Bytes json) {
-    JsonMerges merges{};
-    if (!reader.take('[')) return std::nullopt;
-    merges.begin = reader.offset() - 1;
-    merges.in_lists = reader.is_next('[');
-    std::vector<uint8_t> rooms[2];
+bool read_vocab(Reader& reader, Bytes json, JsonModel& model) {
+    if (!reader.take('{')) return false;
+    model.vocab.begin = reader.offset() - 1;
+    model.strings = std::make_shared<StringIds>();
+    std::vector<uint8_t> room;
     do {
-        if (!read_merge(reader, merges.in_lists, rooms, merges.halves)) return std::nullopt;
+        Bytes string;
+        Id id;
+        if (!reader.string(string, room) || !reader.take(':') || !reader.number(id)) return false;
+        model.strings->push_back(string, id);
     } while (reader.take(','));
-    if (!reader.take(']')) return std::nullopt;
-    merges.end = reader.offset();
-    const Bytes list = json.subspan(merges.begin, merges.end - merges.begin);
-    if (first_invalid(list) != list.size()) return std::nullopt;
-    return merges;
+    if (!reader.take('}')) return false;
+    model.vocab.end = reader.offset();
+    return is_utf8(json, model.vocab) && model.strings->build_index();
 }
 
-// Takes an object, whose value at a key is read by `read`: once, or false.
+bool read_merge(Reader& reader, bool in_lists, std::vector<uint8_t> (&rooms)[2], MergeRows& rows) {
+    Bytes left, right;
+    if (in_lists)
+        return reader.take('[') && reader.string(left, rooms[0]) && reader.take(',') &&
+               reader.string(right, rooms[1]) && reader.take(']') && rows.add(left, right);
+    Bytes both;
+    if (!reader.string(both, rooms[0])) return false;
+    const auto space = std::find(both.begin(), both.end(), ' ');
+    if (space == both.end() || std::find(space + 1, both.end(), ' ') != both.end()) return false;
+    left = both.first(static_cast<size_t>(space - both.begin()));
+    return rows.add(left, both.subspan(left.size() + 1));
+}
+
+bool read_merges(Reader& reader, Bytes json, JsonModel& model) {
+    if (!reader.take('[')) return false;
+    model.merges.begin = reader.offset() - 1;
+    const bool in_lists = reader.is_next('[');
+    std::vector<uint8_t> rooms[2];
+    MergeRows rows(*model.strings);
+    do {
+        if (!read_merge(reader, in_lists, rooms, rows)) return false;
+    } while (reader.take(','));
+    auto finished = rows.finish();
+    if (!reader.take(']') || !finished) return false;
+    model.rows = std::move(*finished);
+    model.merges.end = reader.offset();
+    return is_utf8(json, model.merges);
+}
+
+// Takes an object. `read(key)` takes the value of a key; false to end, or none if it is not for it.
 template <class Read>
-bool read_member(Reader& reader, std::string_view key, Read&& read) {
-    bool found = false;
+bool read_object(Reader& reader, Read&& read) {
     if (!reader.take('{')) return false;
     do {
         std::string_view name;
-        if (!reader.key(name) || (name == key && std::exchange(found, true))) return false;
-        if (name == key ? !read() : !reader.value()) return false;
+        if (!reader.key(name)) return false;
+        const std::optional<bool> taken = read(name);
+        if (taken ? !*taken : !reader.value()) return false;
     } while (reader.take(','));
-    return reader.take('}') && found;
+    return reader.take('}');
 }
 
 }  // namespace
 
-std::optional<JsonMerges> find_merges(Bytes json, std::string_view parent, std::string_view key) {
-    std::optional<JsonMerges> merges;
+std::optional<JsonModel> find_model(Bytes json) {
+    std::optional<JsonModel> model;
     Reader reader(json);
-    const bool found = read_member(reader, parent, [&] {
-        return read_member(reader, key, [&] { return (merges = read_merges(reader, json)).has_value(); });
+    const auto read_member = [&](std::string_view name) -> std::optional<bool> {
+        if (name == "vocab") return !model->strings && read_vocab(reader, json, *model);
+        if (name == "merges")
+            return model->strings && model->rows.empty() && read_merges(reader, json, *model);
+        return std::nullopt;
+    };
+    const bool is_plain = read_object(reader, [&](std::string_view name) -> std::optional<bool> {
+        if (name != "model") return std::nullopt;
+        if (model) return false;
+        model.emplace();
+        return read_object(reader, read_member);
     });
-    return found ? merges : std::nullopt;
+    return is_plain && model && !model->rows.empty() ? std::move(model) : std::nullopt;
 }
 
 }  // namespace bpe

@@ -1,25 +1,31 @@
-// Just enough of JSON to take a long list of merges out of a text whose rest a full reader reads.
+// Just enough of JSON to take the vocab and the merges out of a tokenizer.json, whose rest a full
+// reader reads.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <string_view>
-#include <vector>
 
-#include "vocab.h"
+#include "string_ids.h"
 
 namespace bpe {
 
-// A list of merges in a JSON text: all of its items are strings with one space, or all are lists of
-// two strings, no half is empty, and there is at least one.
-struct JsonMerges {
-    size_t begin, end;   // of the list, brackets included
-    bool in_lists;       // each merge is a list of two strings
-    ByteStrings halves;  // left and right in turn, as UTF-8
+// A part of a JSON text, brackets included.
+struct JsonPart {
+    size_t begin, end;
 };
 
-// The list at `key` of the object at `parent` of the object that the text is. None if there is no
-// such list, or if the way to it is not plain: an escape in a key of these two objects, or one of the
-// two keys twice. The rest of the text need not be JSON for a list to be found.
-std::optional<JsonMerges> find_merges(Bytes json, std::string_view parent, std::string_view key);
+// `vocab` is an object of strings and plain integers below 10^9, no string twice, and at least one.
+// `merges`, behind it, is a list of at least one merge: all items are strings with one space, or all
+// are lists of two strings. Both halves and what they make are strings of the vocab.
+struct JsonModel {
+    JsonPart vocab, merges;
+    std::shared_ptr<StringIds> strings;
+    LargeVector<Id> rows;  // of left, right and made ids
+};
+
+// The values at "vocab" and "merges" of the object at "model" of the object that the text is. None if
+// they are missing or not as above, or if the way to them is not plain: an escape in a key of these two
+// objects, or one of the keys twice. The rest of the text need not be JSON for them to be found.
+std::optional<JsonModel> find_model(Bytes json);
 
 }  // namespace bpe

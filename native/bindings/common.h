@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../base/parallel.h"
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 #include "../scan/scanner.h"
 
 namespace bpe::bindings {
@@ -28,10 +28,10 @@ template <class T>
 using ArrayView = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Hands the memory of a vector over to NumPy.
-template <class T>
-auto owner_of(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class Vector>
+auto owner_of(Vector&& values) {
+    auto* kept = new Vector(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Vector*>(p); });
     return std::pair(kept->data(), owner);
 }
 
@@ -42,7 +42,8 @@ Array<T> to_array(std::vector<T>&& values) {
     return Array<T>(data, {size}, owner);
 }
 
-inline Matrix<Id> to_matrix(std::vector<Id>&& values, size_t columns) {
+template <class Allocator>
+Matrix<Id> to_matrix(std::vector<Id, Allocator>&& values, size_t columns) {
     const size_t rows = values.size() / columns;
     auto [data, owner] = owner_of(std::move(values));
     return Matrix<Id>(data, {rows, columns}, owner);
@@ -236,9 +237,10 @@ Scanner scanner_of(nb::handle scanner);
 void bind_flat(nb::module_& m);
 void bind_encoder(nb::module_& m);
 void bind_lists(nb::module_& m);
-void bind_merges(nb::module_& m);
 void bind_prepare(nb::module_& m);
 void bind_ranks(nb::module_& m);
+void bind_strings(nb::module_& m);
 void bind_training(nb::module_& m);
+void bind_vocabulary(nb::module_& m);
 
 }  // namespace bpe::bindings

@@ -16,18 +16,14 @@ namespace {
 // Added tokens come as tuples: content, id, lstrip, rstrip, single_word, normalized.
 using AddedTuple = std::tuple<nb::bytes, Id, bool, bool, bool, bool>;
 
-void make_model(Model* self, const nb::bytes& tokens, ArrayView<int64_t> ends,
-                const nb::bytes& kinds, ArrayView<Id> merges, bool byte_level, bool by_ranks,
+void make_model(Model* self, std::shared_ptr<Vocabulary> vocabulary, bool byte_level, bool by_ranks,
                 bool ignore_merges, bool byte_fallback, bool fuse_unknown, std::optional<Id> unknown,
                 const nb::bytes& prefix, const nb::bytes& suffix, bool suffix_apart) {
     ModelOptions options{byte_level, by_ranks, ignore_merges, byte_fallback, fuse_unknown,
                          unknown.value_or(kNoId), std::string(prefix.c_str(), prefix.size()),
                          std::string(suffix.c_str(), suffix.size()), suffix_apart};
-    ByteStrings strings(bytes_of(tokens), span_of(ends));
-    const Bytes kind_bytes = bytes_of(kinds);
-    const auto pairs = span_of(merges);
     const nb::gil_scoped_release released;
-    new (self) Model(std::move(strings), kind_bytes, pairs, std::move(options));
+    new (self) Model(std::move(vocabulary), std::move(options));
 }
 
 void make_encoder(BoundEncoder* self, std::shared_ptr<Model> model, nb::handle scanner,
@@ -143,9 +139,9 @@ std::vector<std::tuple<size_t, size_t, int64_t>> cut(const Encoder& encoder, nb:
 
 void bind_encoder(nb::module_& m) {
     nb::class_<Model>(m, "Model", nb::is_weak_referenceable())
-        .def("__init__", make_model, nb::kw_only(), "tokens"_a, "ends"_a, "kinds"_a, "merges"_a,
-             "byte_level"_a, "by_ranks"_a, "ignore_merges"_a, "byte_fallback"_a, "fuse_unknown"_a,
-             "unknown"_a.none(), "prefix"_a, "suffix"_a, "suffix_apart"_a);
+        .def("__init__", make_model, "vocabulary"_a, nb::kw_only(), "byte_level"_a, "by_ranks"_a,
+             "ignore_merges"_a, "byte_fallback"_a, "fuse_unknown"_a, "unknown"_a.none(), "prefix"_a,
+             "suffix"_a, "suffix_apart"_a);
     nb::class_<BoundEncoder> bound(m, "Encoder");
     bound
         .def("__init__", make_encoder, "model"_a, "scanner"_a, "added"_a)

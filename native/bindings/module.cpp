@@ -76,10 +76,11 @@ NB_MODULE(_core, m) {
               return i;
           }, "texts"_a, "Number of the first text that is not UTF-8, or how many there are.");
     bind_flat(m);
-    bind_merges(m);
     bind_prepare(m);
     bind_encoder(m);
     bind_lists(m);
     bind_ranks(m);
+    bind_strings(m);
     bind_training(m);
+    bind_vocabulary(m);
 }

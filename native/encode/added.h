@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../base/parallel.h"
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 
 namespace bpe {
 

@@ -115,6 +115,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
 // What one thread has learned in earlier calls, all know from now on. Not at the end of a call: there
 // may be no other.
 void Encoder::share_caches() const {
+    has_threads_ = true;
     std::vector<std::unique_ptr<WordCache>> caches;
     {
         const std::unique_lock lock(lock_, std::try_to_lock);

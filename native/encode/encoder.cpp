@@ -6,15 +6,17 @@ namespace bpe {
 
 std::unique_ptr<WordCache> Encoder::borrow() const {
     std::call_once(seeded_, [this] { seeds_ = make_seeds(); });
+    std::unique_ptr<WordCache> cache;
     {
         const std::unique_lock lock(lock_, std::try_to_lock);
         if (lock && !caches_.empty()) {
-            auto cache = std::move(caches_.back());
+            cache = std::move(caches_.back());
             caches_.pop_back();
-            return cache;
         }
     }
-    return std::make_unique<WordCache>(seeds_, kCacheBytes);
+    if (!cache) cache = std::make_unique<WordCache>(seeds_, kCacheBytes);
+    cache->teach(has_threads_);
+    return cache;
 }
 
 void Encoder::give_back(std::unique_ptr<WordCache> cache) const {

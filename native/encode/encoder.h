@@ -159,7 +159,7 @@ private:
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     void share_caches() const;
-    std::vector<WordCache::Entry> make_seeds() const;
+    LargeVector<WordCache::Entry> make_seeds() const;
 
     // Bytes that the cache of one thread may take for short pieces.
     static constexpr size_t kCacheBytes = size_t{64} << 20;
@@ -172,11 +172,12 @@ private:
     AddedTokens raw_, normalized_;
     Scanner scanner_;
     Scan words_;  // pieces or, of text without a split, parts that merge alone
+    mutable std::atomic<bool> has_threads_ = false;  // somebody has encoded on several
     std::shared_ptr<IdBuffer::Pool> results_ = std::make_shared<IdBuffer::Pool>();
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
     mutable std::vector<std::unique_ptr<WordCache>> caches_;
     mutable std::once_flag seeded_;
-    mutable std::vector<WordCache::Entry> seeds_;
+    mutable LargeVector<WordCache::Entry> seeds_;
 };
 
 }  // namespace bpe

@@ -13,35 +13,26 @@ MissingByte::MissingByte(uint8_t byte)
           return std::string(text);
       }()) {}
 
-Model::Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const Id> merges,
-             ModelOptions options)
-    : tokens_(std::move(tokens)),
+Model::Model(std::shared_ptr<const Vocabulary> vocabulary, ModelOptions options)
+    : vocabulary_(std::move(vocabulary)),
       options_(std::move(options)),
-      size_(static_cast<Id>(tokens_.size())),
-      index_(tokens_, tokens_.size()),
-      table_(merges.size() / 2) {
+      size_(static_cast<Id>(vocabulary_->size())) {
     starts_as_bytes_ = options_.byte_level && options_.unknown == kNoId &&
                        options_.prefix.empty() && options_.suffix.empty();
-    if (kinds.size() != tokens_.size()) throw std::invalid_argument("one kind per token is needed");
-    if (tokens_.size() >= kNoId - 256) throw std::invalid_argument("ids must fit in 32 bits");
-    for (const uint8_t kind : kinds) kinds_.push_back(static_cast<Kind>(kind));
     bytes_.fill(kNoId);
     const Kind of_bytes = options_.byte_level ? Kind::normal : Kind::byte;
-    for (Id id = 0; id < size_; ++id) {
-        index_.look_ahead(id);
-        if (kinds_[id] == Kind::normal) index_.insert(id);
-        if (kinds_[id] == of_bytes && tokens_[id].size() == 1) bytes_[tokens_[id][0]] = id;
-    }
+    for (Id id = 0; id < size_; ++id)
+        if (kind(id) == of_bytes && token(id).size() == 1) bytes_[token(id)[0]] = id;
     if (!options_.by_ranks) {
-        add_listed_merges(merges);
+        add_listed_merges();
         add_byte_pairs();
         look_into_tokens();
         return;
     }
     look_into_tokens();
     add_missing_bytes();
-    for (Id id = 0; id < tokens_.size(); ++id)
-        if (kinds_[id] == Kind::normal || id >= size_) lengths_.push_back(tokens_[id].size());
+    for (Id id = 0; id < vocabulary_->size(); ++id)
+        if (kind(id) == Kind::normal || id >= size_) lengths_.push_back(token(id).size());
     std::sort(lengths_.begin(), lengths_.end());
     lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
     add_pairs_of_ranks();
@@ -72,40 +63,32 @@ void Model::look_into_tokens() {
     in_tokens_.resize(1 << 16);
     long_tokens_.resize(1 << 19);
     for (Id id = 0; id < size_; ++id) {
-        const Bytes token = tokens_[id];
-        longest_ = std::max(longest_, token.size());
-        if (kinds_[id] != Kind::normal) continue;
-        if (token.size() > kShort) long_tokens_[long_place(token)] = true;
-        for (size_t i = 1; i < token.size(); ++i) in_tokens_[token[i - 1] << 8 | token[i]] = true;
+        const Bytes bytes = token(id);
+        longest_ = std::max(longest_, bytes.size());
+        if (kind(id) != Kind::normal) continue;
+        if (bytes.size() > kShort) long_tokens_[long_place(bytes)] = true;
+        for (size_t i = 1; i < bytes.size(); ++i) in_tokens_[bytes[i - 1] << 8 | bytes[i]] = true;
     }
 }
 
 // Bytes without a token can still be merged into one; they get ids that nobody owns meanwhile.
 void Model::add_missing_bytes() {
-    for (uint32_t value = 0; value < 256; ++value) {
-        if (bytes_[value] != kNoId) continue;
-        const auto byte = static_cast<uint8_t>(value);
-        bytes_[value] = static_cast<Id>(tokens_.size());
-        tokens_.push_back({&byte, 1});
-        kinds_.push_back(Kind::unused);
-        index_.insert(bytes_[value]);
+    std::vector<uint8_t> missing;
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+        if (bytes_[byte] != kNoId) continue;
+        bytes_[byte] = size_ + static_cast<Id>(missing.size());
+        missing.push_back(static_cast<uint8_t>(byte));
     }
+    if (!missing.empty()) vocabulary_ = vocabulary_->with_stand_ins(missing);
 }
 
-void Model::add_listed_merges(std::span<const Id> merges) {
-    std::vector<uint8_t> joined;
-    for (size_t i = 0; i + 1 < merges.size(); i += 2) {
-        const Id left = merges[i], right = merges[i + 1];
-        const auto name = [i] { return "merge " + std::to_string(i / 2); };
+void Model::add_listed_merges() {
+    const std::span<const Merge> merges = vocabulary_->merges();
+    table_ = MergeTable(merges.size());
+    for (size_t i = 0; i < merges.size(); ++i) {
+        const auto [left, right, merged] = merges[i];
         merges_unknown_ = merges_unknown_ || left == options_.unknown || right == options_.unknown;
-        if (left >= size_ || right >= size_)
-            throw std::invalid_argument(name() + " names an id that is no token");
-        const Bytes a = tokens_[left], b = tokens_[right];
-        joined.assign(a.begin(), a.end());
-        joined.insert(joined.end(), b.begin() + std::min(options_.prefix.size(), b.size()), b.end());
-        const auto merged = index_.find(joined);
-        if (!merged) throw std::invalid_argument(name() + " makes a string that is no token");
-        table_.insert(left, right, static_cast<Priority>(i / 2), *merged);
+        table_.insert(left, right, static_cast<Priority>(i), merged);
     }
 }
 
@@ -117,7 +100,7 @@ void Model::encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) co
             return symbols.assign(1, {*id, 0, static_cast<uint32_t>(piece.size())});
     start(piece, symbols);
     merger.merge(symbols);
-    if (size_ < tokens_.size())
+    if (size_ < vocabulary_->size())
         for (const Symbol& symbol : symbols)
             if (symbol.id >= size_) throw MissingByte(piece[symbol.start]);
 }
@@ -160,7 +143,7 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
         spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);
         if (end == piece.size() && !options_.suffix_apart)
             spelled.insert(spelled.end(), options_.suffix.begin(), options_.suffix.end());
-        if (const auto id = index_.find(spelled)) {
+        if (const auto id = index().find(spelled)) {
             flush();
             symbols.push_back({*id, at, end});
             continue;
@@ -181,7 +164,7 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
     flush();
     const auto end = static_cast<uint32_t>(piece.size());
     if (options_.suffix_apart && end > 0)
-        if (const auto id = index_.find(as_bytes(options_.suffix))) symbols.push_back({*id, end, end});
+        if (const auto id = index().find(as_bytes(options_.suffix))) symbols.push_back({*id, end, end});
 }
 
 }  // namespace bpe

@@ -7,16 +7,9 @@
 #include <vector>
 
 #include "merge.h"
+#include "vocabulary.h"
 
 namespace bpe {
-
-enum class Kind : uint8_t {
-    normal,   // can be produced by merges
-    byte,     // stands for one byte of a character that has no token (SentencePiece's <0x41>)
-    unknown,  // stands for what has no token
-    control,  // produced by no merge: a special token
-    unused,   // an id that nobody owns
-};
 
 struct ModelOptions {
     bool byte_level = true;      // a piece starts as bytes, otherwise as characters
@@ -38,22 +31,20 @@ public:
 
 class Model {
 public:
-    // `merges` holds left and right id of each merge in turn; empty if `by_ranks`. Throws
-    // std::invalid_argument if the result of a merge is no token.
-    Model(ByteStrings tokens, std::span<const uint8_t> kinds, std::span<const Id> merges,
-          ModelOptions options);
+    // The merges of the vocabulary are those of `options.prefix`; they do not count if `by_ranks`.
+    Model(std::shared_ptr<const Vocabulary> vocabulary, ModelOptions options);
     Model(const Model&) = delete;
 
     // Ids below this one may be owned.
     Id size() const { return size_; }
-    Bytes token(Id id) const { return tokens_[id]; }
-    bool owned(Id id) const { return id < size_ && kinds_[id] != Kind::unused; }
+    Bytes token(Id id) const { return vocabulary_->tokens()[id]; }
+    bool owned(Id id) const { return id < size_ && kind(id) != Kind::unused; }
     const ModelOptions& options() const { return options_; }
-    bool normal(Id id) const { return id < size_ && kinds_[id] == Kind::normal; }
+    bool normal(Id id) const { return id < size_ && kind(id) == Kind::normal; }
     const MergeTable& table() const { return table_; }
     // The normal token with these bytes.
     std::optional<Id> find(Bytes bytes) const {
-        const auto id = index_.find(bytes);
+        const auto id = index().find(bytes);
         return id && *id < size_ ? id : std::nullopt;
     }
 
@@ -95,26 +86,26 @@ public:
         std::vector<Cut> cuts;
         for (Id id = 0; id < size_;) {
             for (cuts.clear(); id < size_ && cuts.size() < kBatch; ++id) {
-                const Bytes token = tokens_[id];
-                if (kinds_[id] != Kind::normal) continue;
+                const Bytes bytes = token(id);
+                if (kind(id) != Kind::normal) continue;
                 for (const size_t length : lengths_) {  // a long token need not be cut everywhere
-                    if (length >= token.size()) break;
-                    cuts.push_back({id, kNoId, length, hash_of(token.first(length))});
-                    index_.prefetch(cuts.back().hash);
+                    if (length >= bytes.size()) break;
+                    cuts.push_back({id, kNoId, length, hash_of(bytes.first(length))});
+                    index().prefetch(cuts.back().hash);
                 }
             }
             size_t kept = 0;
             for (const Cut& cut : cuts) {
-                const Bytes token = tokens_[cut.merged];
-                const auto left = index_.find(token.first(cut.length), cut.hash);
+                const Bytes bytes = token(cut.merged);
+                const auto left = index().find(bytes.first(cut.length), cut.hash);
                 if (!left) continue;
-                cuts[kept] = {cut.merged, *left, cut.length, hash_of(token.subspan(cut.length))};
-                index_.prefetch(cuts[kept++].hash);
+                cuts[kept] = {cut.merged, *left, cut.length, hash_of(bytes.subspan(cut.length))};
+                index().prefetch(cuts[kept++].hash);
             }
             cuts.resize(kept);
             for (const Cut& cut : cuts)
                 if (const auto right =
-                        index_.find(tokens_[cut.merged].subspan(cut.length), cut.hash))
+                        index().find(token(cut.merged).subspan(cut.length), cut.hash))
                     sink(cut.left, *right, cut.merged);
         }
     }
@@ -124,15 +115,16 @@ private:
     void add_pairs_of_ranks();
     void add_byte_pairs();
     void look_into_tokens();
-    void add_listed_merges(std::span<const Id> merges);
+    void add_listed_merges();
     void start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const;
 
-    ByteStrings tokens_;
-    std::vector<Kind> kinds_;
+    Kind kind(Id id) const { return vocabulary_->kinds()[id]; }
+    const BytesIndex& index() const { return vocabulary_->index(); }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
     ModelOptions options_;
-    Id size_;  // tokens_ goes on with stand-ins for bytes that have no token, if by_ranks
+    Id size_;  // the vocabulary goes on with stand-ins for bytes that have no token, if by_ranks
     bool starts_as_bytes_;  // the common case: no unknown token, no prefix, no suffix
-    BytesIndex index_;      // of the normal tokens and the stand-ins
     std::vector<size_t> lengths_;  // of the tokens in the index, each once, rising; if by_ranks
     std::array<Id, 256> bytes_;  // the token of each byte: Kind::normal if byte_level, else Kind::byte
     MergeTable table_;

@@ -8,10 +8,6 @@
 
 namespace bpe {
 
-struct Merge {
-    Id left, right, merged;
-};
-
 // The merge of each normal token of at least two bytes, in the order of ids: what BPE leaves of the
 // token's bytes under the ranks below its own, if that is two tokens. Tokens that are left in another
 // number of parts, or have a byte without a token, go to `odd`. `model` must be built by ranks.

@@ -37,7 +37,7 @@ void WordCache::insert(ShortKey key, std::span<const Id> ids) {
     Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
     if (ids.size() <= kMostIds) {
         std::copy(ids.begin(), ids.end(), entry.ids);
-        if (fresh_.size() < kMostFresh) fresh_.push_back(entry);
+        if (teaches_ && fresh_.size() < kMostFresh) fresh_.push_back(entry);
     } else {
         const uint64_t position = add_to_ring(key.bytes(), ids);
         entry.high = key.high | kMany << 60;

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "../base/memory.h"
 #include "../base/short_key.h"
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 
 namespace bpe {
 
@@ -73,10 +72,12 @@ public:
     void insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids);
 
     // What was added since the last call, to be learned by the caches of other threads: as entries,
-    // and as records like those of the ring. Of very much, a part.
+    // and as records like those of the ring. Of very much, a part; of short pieces, what was added
+    // while there were others to teach: the list takes 8 MB.
+    void teach(bool others) { teaches_ = others; }
     struct Fresh {
-        std::vector<Entry> entries;
-        std::vector<Id> records;
+        LargeVector<Entry> entries;
+        LargeVector<Id> records;
     };
     bool has_fresh() const { return !fresh_.empty() || fresh_ring_ != ring_end_; }
     Fresh take_fresh();
@@ -125,7 +126,8 @@ private:
     uint32_t next_victim_ = 0;
     ZeroedArray<Id> ring_;
     ZeroedArray<LongSlot> long_slots_;
-    std::vector<Entry> fresh_;
+    bool teaches_ = false;
+    LargeVector<Entry> fresh_;
     uint64_t fresh_ring_ = 2 * kRing;  // where the ring ended when the last ones were taken
     uint64_t ring_end_ = 2 * kRing;    // positions below `ring_end_ - kRing` are overwritten
 };

@@ -6,8 +6,8 @@
 namespace bpe {
 
 // What every short token becomes when it is a piece: mostly itself, but not if no merges lead to it.
-std::vector<WordCache::Entry> Encoder::make_seeds() const {
-    std::vector<WordCache::Entry> seeds;
+LargeVector<WordCache::Entry> Encoder::make_seeds() const {
+    LargeVector<WordCache::Entry> seeds;
     Worker worker(*this);
     IdBuffer ids;
     for (Id id = 0; id < model_->size(); ++id) {

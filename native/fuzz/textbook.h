@@ -34,13 +34,16 @@ struct Vocabulary {
 
     std::unique_ptr<const Model> model() const {
         ByteStrings strings;
-        std::vector<uint8_t> kinds;
+        std::vector<Kind> kinds;
         for (Id id = 0; id < tokens.size(); ++id) {
-            strings.push_back(bytes_of(tokens[id]));
-            kinds.push_back(static_cast<uint8_t>(owned(id) ? Kind::normal : Kind::unused));
+            strings.push_back(owned(id) ? bytes_of(tokens[id]) : Bytes());
+            kinds.push_back(owned(id) ? Kind::normal : Kind::unused);
         }
-        const auto listed = options.by_ranks ? std::vector<Id>() : merges;
-        return std::make_unique<const Model>(std::move(strings), kinds, listed, options);
+        std::vector<Merge> listed;
+        for (size_t i = 0; i < merges.size() && !options.by_ranks; i += 2)
+            listed.push_back({merges[i], merges[i + 1]});
+        return std::make_unique<const Model>(
+            bpe::Vocabulary::make(std::move(strings), std::move(kinds), std::move(listed)), options);
     }
 
     // The ids of a piece; none if a byte without a token is left over under tiktoken's rule.

@@ -13,7 +13,7 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
     ByteStrings tokens;
     std::vector<std::string> texts;
     for (int byte = 0; byte < 256; ++byte) texts.emplace_back(1, static_cast<char>(byte));
-    std::vector<Id> merges;
+    std::vector<Merge> merges;
     while (texts.size() < 400) {
         const Id left = random() % 4 ? 'a' + random() % 3 : 256 + random() % (texts.size() - 255);
         const Id right = 'a' + random() % 3;
@@ -23,9 +23,9 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
         for (const std::string& text : texts) known = known || text == joined;
         if (known) continue;
         texts.push_back(joined);
-        merges.insert(merges.end(), {left, right});
+        merges.push_back({left, right});
     }
-    std::vector<uint8_t> kinds(texts.size(), static_cast<uint8_t>(Kind::normal));
+    std::vector<Kind> kinds(texts.size(), Kind::normal);
     ModelOptions options;
     if (characters) {
         options.byte_level = false;
@@ -33,16 +33,16 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
         for (int byte = 0; byte < 256; ++byte) {
             if (byte == 'a' || byte == 'b' || byte == 'c' || byte == ' ') {
                 texts.emplace_back(1, static_cast<char>(byte));
-                kinds.push_back(static_cast<uint8_t>(Kind::byte));
+                kinds.push_back(Kind::byte);
             } else {
-                kinds[byte] = static_cast<uint8_t>(Kind::byte);
+                kinds[byte] = Kind::byte;
             }
         }
     }
     for (const std::string& text : texts) tokens.push_back(bytes_of(text));
     options.by_ranks = by_ranks;
-    if (by_ranks) merges.clear();
-    return std::make_unique<const Model>(std::move(tokens), kinds, merges, options);
+    return std::make_unique<const Model>(
+        Vocabulary::make(std::move(tokens), std::move(kinds), std::move(merges)), options);
 }
 
 }  // namespace

@@ -9,14 +9,15 @@ namespace {
 // Tokens of 0 to 40 bytes, some of them nobody's.
 std::unique_ptr<const Model> model_of_lengths(std::mt19937& random) {
     ByteStrings tokens;
-    std::vector<uint8_t> kinds;
+    std::vector<Kind> kinds;
     for (int id = 0; id < 500; ++id) {
         std::string token(id < 256 ? 1 : random() % 41, 'x');
         for (char& c : token) c = static_cast<char>(id < 256 ? id : random());
-        tokens.push_back(bytes_of(token));
-        kinds.push_back(static_cast<uint8_t>(id % 7 == 6 ? Kind::unused : Kind::control));
+        const bool is_unused = id % 7 == 6;
+        tokens.push_back(is_unused ? Bytes() : bytes_of(token));
+        kinds.push_back(is_unused ? Kind::unused : Kind::control);
     }
-    return std::make_unique<const Model>(std::move(tokens), kinds, std::span<const Id>{},
+    return std::make_unique<const Model>(Vocabulary::make(std::move(tokens), std::move(kinds), {}),
                                          ModelOptions{});
 }
 

@@ -6,7 +6,7 @@
 
 #include "../base/memory.h"
 #include "../base/short_key.h"
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 
 namespace bpe {
 

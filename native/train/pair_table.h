@@ -3,7 +3,7 @@
 
 #include "../base/hash.h"
 #include "../base/memory.h"
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 
 namespace bpe {
 

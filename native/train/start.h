@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../base/vocab.h"
+#include "../base/byte_strings.h"
 
 namespace bpe {
 

@@ -91,13 +91,14 @@ public:
         return id;
     }
 
-    // Begins anew with all strings that there are now.
-    void rebuild() {
+    // Begins anew with all strings that there are now; false if some are equal.
+    bool rebuild() {
         resize(strings_.size());
         for (size_t i = 0; i < strings_.size(); ++i) {
             look_ahead(i);
             insert(static_cast<Id>(i));
         }
+        return used_ == strings_.size();
     }
 
 private:
