@@ -43,7 +43,11 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
         tasks.size() - 1, threads, position_ - before, watch,
         [&](Beat&) { return tables_[next_table++].get(); },
         [&](size_t task, CountTable* table, Beat& beat) {
-            for (size_t i = tasks[task]; i < tasks[task + 1]; ++i) count_part(parts[i], *table, beat);
+            for (size_t i = tasks[task]; i < tasks[task + 1]; ++i) {
+                if (i + 1 < parts.size())
+                    prefetch(parts[i + 1].text.data(), std::min<size_t>(parts[i + 1].text.size(), 1 << 10));
+                count_part(parts[i], *table, beat);
+            }
             table->flush();
         });
 }
