@@ -53,7 +53,9 @@ class BulkMethods(TiktokenMethods):
         >>> tok.encode_arrays(["ab", "", "a"]).offsets.tolist()
         [0, 2, 2, 3]
         """
-        enabled, used, total = self._specials.mode(specials), thread_count(threads), _size(texts)
+        _check_many(texts)
+        enabled, used = self._specials.mode(specials), thread_count(threads)
+        total = None if progress is False else _size(texts)
         with Progress(progress, "encoding", total, "B") as bar:
             return TokenArrays(*self.engine.encode_batch(texts, enabled, used, bar.report))
 
@@ -170,7 +172,7 @@ class BulkMethods(TiktokenMethods):
         >>> tok.count_batch(["aaa", "", "a"]).tolist()
         [2, 0, 1]
         """
-        _size(texts)
+        _check_many(texts)
         enabled = self._specials.mode(specials)
         return self.engine.count_batch(texts, enabled, thread_count(threads))
 
@@ -199,7 +201,11 @@ class BulkMethods(TiktokenMethods):
 
 
 def _size(texts: Sequence[str | bytes]) -> int:
-    """Characters or bytes of some texts; one text is no sequence of texts."""
+    """Characters or bytes of all texts, each of which this looks at."""
+    return sum(len(text) for text in texts if isinstance(text, str | bytes))
+
+
+def _check_many(texts: Sequence[str | bytes]) -> None:
+    """Raises `TypeError` for one text, which is no sequence of texts."""
     if isinstance(texts, str | bytes):
         raise TypeError("texts must be a sequence of texts, not one text")
-    return sum(len(text) for text in texts if isinstance(text, str | bytes))

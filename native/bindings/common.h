@@ -131,20 +131,54 @@ struct Segments {
     std::vector<Bytes> views;
 };
 
+// New references to the items of a sequence. They lie anywhere in memory, so each is asked for long
+// before it is counted up or down: waiting for one after the other took 15 % of the time of encoding.
+class Items {
+public:
+    Items() = default;
+    explicit Items(nb::handle sequence) {
+        nb::object fast = nb::borrow(sequence);
+        if (!PyList_CheckExact(fast.ptr()) && !PyTuple_CheckExact(fast.ptr()))
+            fast = nb::steal(PySequence_Tuple(fast.ptr()));
+        if (!fast.ptr()) throw nb::python_error();
+        PyObject** const items = PySequence_Fast_ITEMS(fast.ptr());
+        items_.assign(items, items + PySequence_Fast_GET_SIZE(fast.ptr()));
+        for_each([](PyObject* item) { Py_INCREF(item); });
+    }
+    Items(const Items&) = delete;
+    ~Items() {
+        for_each([](PyObject* item) { Py_DECREF(item); });
+    }
+
+    size_t size() const { return items_.size(); }
+    nb::handle operator[](size_t i) const { return items_[i]; }
+
+private:
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        constexpr size_t kAhead = 16;
+        for (size_t i = 0; i < items_.size(); ++i) {
+            if (i + kAhead < items_.size()) __builtin_prefetch(items_[i + kAhead], 1);
+            visit(items_[i]);
+        }
+    }
+
+    std::vector<PyObject*> items_;
+};
+
 // The bytes of str objects (as UTF-8) and of bytes-like objects, or of segments, kept alive. Half a
 // surrogate pair becomes U+FFFD.
 class Texts {
 public:
-    explicit Texts(nb::handle texts) {
-        if (nb::isinstance<Segments>(texts)) {
-            owned_ = nb::make_tuple(texts);
+    explicit Texts(nb::handle texts)
+        : is_segments_(nb::isinstance<Segments>(texts)),
+          items_(is_segments_ ? nb::make_tuple(texts) : nb::borrow(texts)) {
+        if (is_segments_) {
             views_ = nb::cast<const Segments&>(texts).views;
             return;
         }
-        owned_ = nb::steal<nb::tuple>(PySequence_Tuple(texts.ptr()));
-        if (!owned_.ptr()) throw nb::python_error();
-        views_.reserve(owned_.size());
-        for (nb::handle text : owned_) views_.push_back(view(text));
+        views_.reserve(items_.size());
+        for (size_t i = 0; i < items_.size(); ++i) views_.push_back(view(items_[i]));
     }
 
     const std::vector<Bytes>& views() const { return views_; }
@@ -182,7 +216,8 @@ private:
         return utf16.attr("decode")("utf-16-le", "replace");
     }
 
-    nb::tuple owned_;
+    bool is_segments_;
+    Items items_;
     std::vector<nb::object> replaced_;
     std::vector<Buffer> buffers_;
     std::vector<Bytes> views_;
