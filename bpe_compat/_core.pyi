@@ -305,5 +305,3 @@ class Vocabulary:
 
     def kinds(self) -> bytes:
         """The number of each token's kind."""
-
-    def token(self, id: int) -> bytes: ...

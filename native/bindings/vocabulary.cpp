@@ -100,11 +100,7 @@ void bind_vocabulary(nb::module_& m) {
         .def("has_merges", [](const Vocabulary& v) { return !v.merges().empty(); })
         .def("kinds", [](const Vocabulary& v) {
             return nb::bytes(v.kinds().data(), v.kinds().size());
-        }, "The number of each token's kind.")
-        .def("token", [](const Vocabulary& v, size_t id) {
-            if (id >= v.size()) throw nb::index_error("no such id");
-            return to_bytes(v.tokens()[id]);
-        }, "id"_a);
+        }, "The number of each token's kind.");
 }
 
 }  // namespace bpe::bindings
