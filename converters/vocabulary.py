@@ -144,7 +144,7 @@ def assemble(
     _set_special(kinds, vocab, merges, added, spelling)
     replaced = _add_tokens(kinds, vocab, added, spelling, where)
     if added_as_text:
-        texts = {token.id: token.content.encode() for token in reversed(added)}
+        texts = {token.id: token.content.encode() for token in added}
         replaced |= {id: text for id, text in texts.items() if kinds[id] == _CONTROL}
     rows = flat.last_rows(merges.rows)  # as in tokenizers
     if (kinds[rows[:, :2]] != _NORMAL).any():

@@ -125,8 +125,9 @@ private:
     bool was_on_;
 };
 
-// Many texts in a few buffers: what a preparation hands to an encoder.
+// Many texts in other texts and a few buffers: what a preparation hands to an encoder.
 struct Segments {
+    std::shared_ptr<const void> texts;  // kept alive; gone with the GIL held
     std::vector<std::vector<uint8_t>> buffers;
     std::vector<Bytes> views;
 };

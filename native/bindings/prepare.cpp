@@ -71,37 +71,28 @@ void check_utf8(Bytes text) {
 nb::bytes normalized(const Preparation& preparation, nb::handle text) {
     const Text bytes(text);
     std::vector<uint8_t> out, spare;
+    Bytes rewritten;
     {
         const nb::gil_scoped_release released;
         check_utf8(bytes);
-        preparation.normalizer().apply(bytes, out, spare);
+        rewritten = preparation.normalizer().apply(bytes, out, spare);
     }
-    return to_bytes(out);
-}
-
-// Calls `sink` with each segment.
-template <class Sink>
-void for_each_segment(const Preparation::Prepared& prepared, Bytes bytes, Sink&& sink) {
-    size_t begin = 0;
-    for (const size_t end : prepared.ends) {
-        sink(bytes.subspan(begin, end - begin));
-        begin = end;
-    }
+    return to_bytes(rewritten);
 }
 
 nb::list segments_of(const Preparation& preparation, nb::handle text) {
     const nb::bytes rewritten = normalized(preparation, text);
     Preparation::Prepared prepared;
-    preparation.segment(bytes_of(rewritten), prepared);
+    preparation.segment(bytes_of(rewritten), bytes_of(rewritten), prepared);
     nb::list segments;
-    for_each_segment(prepared, prepared.bytes, [&](Bytes part) { segments.append(to_bytes(part)); });
+    for (size_t i = 0; i < prepared.segments.size(); ++i) segments.append(to_bytes(prepared[i]));
     return segments;
 }
 
 nb::tuple prepare(const Preparation& preparation, const BoundEncoder& encoder, nb::handle texts,
                   const nb::bytes& enabled, unsigned threads) {
-    const Texts bytes(texts);
-    const auto& views = bytes.views();
+    const auto bytes = std::make_shared<const Texts>(texts);
+    const auto& views = bytes->views();
     const Bytes mask = bytes_of(enabled);
     uint64_t total = 0;
     for (const Bytes view : views) total += view.size();
@@ -124,14 +115,14 @@ nb::tuple prepare(const Preparation& preparation, const BoundEncoder& encoder, n
                      });
     }
     auto segments = std::make_unique<Segments>();
+    segments->texts = bytes;
     std::vector<int64_t> items, item_ends{0};
     {
         const nb::gil_scoped_release released;
         for (size_t job = 0; job < jobs; ++job) {
             Preparation::Prepared& result = results[job];
-            const Bytes buffer = segments->buffers.emplace_back(std::move(result.bytes));
-            for_each_segment(result, buffer,
-                             [&](Bytes part) { segments->views.push_back(part); });
+            for (size_t i = 0; i < result.segments.size(); ++i) segments->views.push_back(result[i]);
+            segments->buffers.push_back(std::move(result.bytes));  // moves none of them
             const auto offset = static_cast<int64_t>(items.size());
             for (const int64_t end : ends[job]) item_ends.push_back(offset + end);
             items.insert(items.end(), result.items.begin(), result.items.end());

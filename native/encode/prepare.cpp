@@ -1,5 +1,7 @@
 #include "prepare.h"
 
+#include <functional>
+
 namespace bpe {
 
 void Preparation::prepare(const Encoder& encoder, Bytes text, Enabled enabled, Beat& beat,
@@ -9,33 +11,37 @@ void Preparation::prepare(const Encoder& encoder, Bytes text, Enabled enabled, B
     encoder.pass(false).cut(
         text, enabled, beat,
         [&](size_t begin, size_t end) {
-            normalizer_.apply(text.subspan(begin, end - begin), rewritten, spare);
-            const Bytes part(rewritten);
+            const Bytes part =
+                normalizer_.apply(text.subspan(begin, end - begin), rewritten, spare);
             encoder.pass(true).cut(
                 part, enabled, beat,
-                [&](size_t from, size_t to) { segment(part.subspan(from, to - from), out); },
+                [&](size_t from, size_t to) { segment(part.subspan(from, to - from), text, out); },
                 on_token);
         },
         on_token);
 }
 
-void Preparation::segment(Bytes text, Prepared& out) const {
+void Preparation::segment(Bytes text, Bytes original, Prepared& out) const {
     if (text.empty()) return;
-    if (!prefix_space_ || text[0] == ' ') return cut(text, 0, out);
+    if (!prefix_space_ || text[0] == ' ') return cut(text, 0, original, out);
     std::vector<uint8_t> prefixed{' '};
     prefixed.insert(prefixed.end(), text.begin(), text.end());
-    cut(prefixed, 0, out);
+    cut(prefixed, 0, original, out);
 }
 
-void Preparation::cut(Bytes text, size_t step, Prepared& out) const {
+void Preparation::cut(Bytes text, size_t step, Bytes original, Prepared& out) const {
     if (step == steps_.size()) {
-        out.bytes.insert(out.bytes.end(), text.begin(), text.end());
-        out.ends.push_back(out.bytes.size());
+        const std::less<const uint8_t*> before;
+        const bool stays = !before(text.data(), original.data()) &&
+                           before(text.data(), original.data() + original.size());
+        out.segments.push_back({stays ? text.data() : nullptr, out.bytes.size(), text.size()});
+        if (!stays) out.bytes.insert(out.bytes.end(), text.begin(), text.end());
         out.items.push_back(kSegment);
         return;
     }
     scan::Cutter cutter(steps_[step], text);
-    while (cutter.next()) cut(text.subspan(cutter.begin(), cutter.end() - cutter.begin()), step + 1, out);
+    while (cutter.next())
+        cut(text.subspan(cutter.begin(), cutter.end() - cutter.begin()), step + 1, original, out);
 }
 
 }  // namespace bpe

@@ -20,22 +20,32 @@ public:
 
     const normalize::Normalizer& normalizer() const { return normalizer_; }
 
-    // Segments of a text one after the other, and what stands where: the place of an added token in
-    // the encoder's list, or kSegment.
+    // Segments of texts in order, and what stands where: the place of an added token in the encoder's
+    // list, or kSegment. What is not rewritten stays in its text, which must outlive this.
     struct Prepared {
+        struct Segment {
+            const uint8_t* text;  // where it begins; null for one in `bytes`
+            size_t begin, size;   // in `bytes`
+        };
         std::vector<uint8_t> bytes;
-        std::vector<size_t> ends;
+        std::vector<Segment> segments;
         std::vector<int64_t> items;
+
+        Bytes operator[](size_t i) const {
+            const auto& [text, begin, size] = segments[i];
+            return {text ? text : bytes.data() + begin, size};
+        }
     };
     static constexpr int64_t kSegment = -1;
     // Appends to `out`. Throws scan::EndlessRegex.
     void prepare(const Encoder& encoder, Bytes text, Enabled enabled, Beat& beat,
                  Prepared& out) const;
-    // The same for text without added tokens that has gone through the normalizer.
-    void segment(Bytes text, Prepared& out) const;
+    // The same for text without added tokens that has gone through the normalizer; it need only outlive
+    // `out` if it lies in `original`.
+    void segment(Bytes text, Bytes original, Prepared& out) const;
 
 private:
-    void cut(Bytes text, size_t step, Prepared& out) const;
+    void cut(Bytes text, size_t step, Bytes original, Prepared& out) const;
 
     normalize::Normalizer normalizer_;
     bool prefix_space_;

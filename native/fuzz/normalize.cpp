@@ -60,8 +60,9 @@ void run(Input in) {
     const std::string text = text_of(in, 4096);
     const bool valid = first_invalid(bytes_of(text)) == text.size();
     std::vector<uint8_t> out, spare;
-    normalizer.apply(Exact(text), out, spare);
-    CHECK(!valid || first_invalid(out) == out.size());
+    const Exact exact(text);
+    const Bytes rewritten = normalizer.apply(exact, out, spare);
+    CHECK(!valid || first_invalid(rewritten) == rewritten.size());
     for (const Form form : {Form::nfc, Form::nfd, Form::nfkc, Form::nfkd}) in_form(form, text);
     if (!valid) return;
     check_forms(text);

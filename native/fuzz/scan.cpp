@@ -27,10 +27,13 @@ std::vector<size_t> ends_by_regex(const Preparation& preparation, const std::str
     Preparation::Prepared prepared;
     for (size_t at = 0; at < text.size();) {
         const size_t end = by_line ? line_end(bytes_of(text), at) : text.size();
-        preparation.segment(Exact(text.substr(at, end - at)), prepared);
+        preparation.segment(Exact(text.substr(at, end - at)), {}, prepared);
         at = end;
     }
-    return prepared.ends;
+    std::vector<size_t> ends;
+    for (const auto& segment : prepared.segments)
+        ends.push_back((ends.empty() ? 0 : ends.back()) + segment.size);
+    return ends;
 }
 
 // Moves what follows to any place of a window.

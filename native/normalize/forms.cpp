@@ -134,21 +134,37 @@ void compose(std::vector<Symbol>& symbols) {
 
 }  // namespace
 
-void to_form(Form form, Bytes text, std::vector<uint8_t>& out) {
-    std::vector<Symbol> symbols;
-    size_t done = 0, previous = 0;  // the text that has been written, the last character
-    for (size_t at = 0; at < text.size();) {
+namespace {
+
+// The first character from `at` on that may change or combine with the one in front of it, which is at
+// `previous` then.
+size_t first_unstable(Form form, Bytes text, size_t at, size_t& previous) {
+    while (at < text.size()) {
         if (text[at] < 0x80) {
             at += ascii_length(text.subspan(at));
             previous = at - 1;
             continue;
         }
-        Character c = character_at(text, at);
-        if (stable(form, c.code_point)) {
-            previous = at;
-            at += c.length;
-            continue;
-        }
+        const Character c = character_at(text, at);
+        if (!stable(form, c.code_point)) break;
+        previous = at;
+        at += c.length;
+    }
+    return at;
+}
+
+}  // namespace
+
+bool is_in_form(Form form, Bytes text) {
+    size_t previous = 0;
+    return first_unstable(form, text, 0, previous) == text.size();
+}
+
+void to_form(Form form, Bytes text, std::vector<uint8_t>& out) {
+    std::vector<Symbol> symbols;
+    size_t done = 0, previous = 0;  // the text that has been written, the last character
+    for (size_t at = 0; (at = first_unstable(form, text, at, previous)) < text.size();) {
+        Character c;
         // The last stable character may change together with those up to the next one.
         append(text.subspan(done, previous - done), out);
         symbols.clear();

@@ -9,6 +9,9 @@ namespace bpe::normalize {
 
 enum class Form : uint8_t { nfc, nfd, nfkc, nfkd };
 
+// Whether the text is in this form already: fast, and false for some texts that are.
+bool is_in_form(Form form, Bytes text);
+
 // Each appends the rewritten text, which must be UTF-8, to `out`.
 void to_form(Form form, Bytes text, std::vector<uint8_t>& out);
 // Every character alone: no final sigma.

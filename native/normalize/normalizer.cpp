@@ -1,6 +1,7 @@
 #include "normalizer.h"
 
 #include <cstring>
+#include <optional>
 
 namespace bpe::normalize {
 namespace {
@@ -63,13 +64,23 @@ void replace_matches(Bytes text, const scan::Regex& regex, Bytes content,
     }
 }
 
+std::optional<Form> form_of(const Step& step) {
+    switch (step.kind) {
+        case Step::Kind::nfc: return Form::nfc;
+        case Step::Kind::nfd: return Form::nfd;
+        case Step::Kind::nfkc: return Form::nfkc;
+        case Step::Kind::nfkd: return Form::nfkd;
+        default: return std::nullopt;
+    }
+}
+
 void apply_step(const Step& step, Bytes text, std::vector<uint8_t>& out) {
     using Kind = Step::Kind;
     switch (step.kind) {
-        case Kind::nfc: return to_form(Form::nfc, text, out);
-        case Kind::nfd: return to_form(Form::nfd, text, out);
-        case Kind::nfkc: return to_form(Form::nfkc, text, out);
-        case Kind::nfkd: return to_form(Form::nfkd, text, out);
+        case Kind::nfc:
+        case Kind::nfd:
+        case Kind::nfkc:
+        case Kind::nfkd: return to_form(*form_of(step), text, out);
         case Kind::lowercase: return to_lower(text, out);
         case Kind::strip: return append(stripped(text, step.left, step.right), out);
         case Kind::strip_accents: return strip_accents(text, out);
@@ -86,14 +97,16 @@ void apply_step(const Step& step, Bytes text, std::vector<uint8_t>& out) {
 
 }  // namespace
 
-void Normalizer::apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const {
-    out.clear();
-    if (steps_.empty()) return append(text, out);
+Bytes Normalizer::apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const {
     for (const Step& step : steps_) {
+        const auto form = form_of(step);
+        if (form && is_in_form(*form, text)) continue;
         spare.clear();
-        apply_step(step, &step == steps_.data() ? text : Bytes(out), spare);
+        apply_step(step, text, spare);
         out.swap(spare);
+        text = out;
     }
+    return text;
 }
 
 }  // namespace bpe::normalize

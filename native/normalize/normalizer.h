@@ -25,8 +25,9 @@ class Normalizer {
 public:
     explicit Normalizer(std::vector<Step> steps) : steps_(std::move(steps)) {}
 
-    // Replaces `out` by the rewritten text, which must be UTF-8; `spare` is used on the way.
-    void apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const;
+    // The rewritten text, which must be UTF-8: in `out` or, if nothing changes, the text itself. `spare`
+    // is used on the way.
+    Bytes apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const;
 
 private:
     std::vector<Step> steps_;
