@@ -88,7 +88,7 @@ def read(
     spelling = Spelling(byte_level=True, suffix=_SUFFIX)
     vocabulary = assemble(vocab, merges_of_pairs(vocab, pairs), added, spelling, where)
     return TokenizerSpec(
-        **vocabulary.fields,
+        **vocabulary,
         suffix=_SUFFIX,
         splits=(Split(_PATTERN, "removed", invert=True),),
         normalizers=(

@@ -74,7 +74,7 @@ def read(
     byte_level = _is_byte_level(vocab, added)
     vocabulary = assemble(vocab, merges, added, Spelling(byte_level), tree)
     return TokenizerSpec(
-        **vocabulary.fields,
+        **vocabulary,
         splits=resolve(pattern or ("gpt2" if byte_level else None)),
         prefix_space=byte_level
         and config is not None

@@ -92,7 +92,7 @@ def read(
     merges = merges_of_pairs(vocab, pairs)
     vocabulary = assemble(vocab, merges, added, Spelling(False, unknown=unknown), where)
     return TokenizerSpec(
-        **vocabulary.fields,
+        **vocabulary,
         splits=SPLITS,
         byte_level=False,
         unknown=None if unknown is None else vocab[unknown],

@@ -23,7 +23,6 @@ __all__ = [
     "Merges",
     "Pair",
     "Spelling",
-    "Vocabulary",
     "assemble",
     "check_ids",
     "is_utf8",
@@ -53,13 +52,6 @@ class Spelling:
         """What a token is decoded to; tokenizers takes what is not spelled in bytes as it is."""
         spelled = from_characters(string) if self.byte_level else None
         return string.encode() if spelled is None else spelled
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """Tokens, kinds and merges, as the fields of a spec that they are."""
-
-    fields: dict[str, Any]
 
 
 def check_ids(vocab: Mapping[str, int], where: Node) -> None:
@@ -130,8 +122,8 @@ def assemble(
     *,
     least_size: int = 0,
     added_as_text: bool = False,
-) -> Vocabulary:
-    """Tokens, kinds and merges of a vocab, of merges in it, and of added tokens.
+) -> dict[str, Any]:
+    """Tokens, kinds and merges of a vocab, of merges in it, and of added tokens: fields of a spec.
 
     An added token that text can become without being cut out stays a normal token. With
     `added_as_text` all others stand for their text, even if its characters could spell bytes.
@@ -151,10 +143,10 @@ def assemble(
         _refuse_kinds(vocab, rows, kinds, where)
     sound = spelled.vocabulary(kinds, replaced, rows, len(spelling.prefix.encode()))
     if sound is not None:
-        return Vocabulary({"tokens": sound})
+        return {"tokens": sound}
     # A spec says what is wrong.
     tokens, merged = spelled.tokens(replaced), flat.pairs(rows)
-    return Vocabulary({"tokens": tokens, "kinds": kinds_of(kinds.tobytes()), "merges": merged})
+    return {"tokens": tokens, "kinds": kinds_of(kinds.tobytes()), "merges": merged}
 
 
 def _set_special(

@@ -40,7 +40,7 @@ def read(fields: Fields) -> TokenizerSpec:
         vocab, merges, added, spelling, where, least_size=count, added_as_text=True
     )
     return TokenizerSpec(
-        **vocabulary.fields,
+        **vocabulary,
         ignore_merges=spelling.ignore_merges,
         splits=splits,
         added_tokens=added,

@@ -48,7 +48,7 @@ def read_listed(fields: Fields) -> TokenizerSpec:
     where = Node(dict(vocab), fields.name)
     vocabulary = assemble(vocab, read_merges(fields, vocab), added, spelling, where)
     return TokenizerSpec(
-        **vocabulary.fields,
+        **vocabulary,
         splits=_LINES,
         normalizers=(Normalizer("replace", pattern=" ", content="▁"),),
         byte_level=False,

@@ -82,7 +82,7 @@ def read(
     merges = _read_merges(node, vocab, spelling.prefix)
     vocabulary = assemble(vocab, merges, added, spelling, node)
     return {
-        **vocabulary.fields,
+        **vocabulary,
         "ignore_merges": spelling.ignore_merges,
         "byte_fallback": spelling.byte_fallback,
         "fuse_unknown": node.get("fuse_unk", bool, False),

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "memory.h"
 #include "byte_strings.h"
+#include "memory.h"
 
 namespace bpe {
 

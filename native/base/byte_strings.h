@@ -14,6 +14,14 @@ namespace bpe {
 using Id = uint32_t;
 inline constexpr Id kNoId = UINT32_MAX;
 
+// Two strings as one, without the first `cut` bytes of the right one; it lies in `room`.
+inline Bytes joined(Bytes left, Bytes right, size_t cut, std::vector<uint8_t>& room) {
+    const Bytes rest = right.subspan(std::min(cut, right.size()));
+    room.assign(left.begin(), left.end());
+    room.insert(room.end(), rest.begin(), rest.end());
+    return room;
+}
+
 // Byte strings one after the other in one buffer.
 class ByteStrings {
 public:

@@ -1,6 +1,5 @@
 #include "json.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "utf8.h"
@@ -163,16 +162,13 @@ bool read_vocab(Reader& reader, Bytes json, JsonModel& model) {
 }
 
 bool read_merge(Reader& reader, bool in_lists, std::vector<uint8_t> (&rooms)[2], MergeRows& rows) {
-    Bytes left, right;
+    Bytes left, right, both;
     if (in_lists)
         return reader.take('[') && reader.string(left, rooms[0]) && reader.take(',') &&
                reader.string(right, rooms[1]) && reader.take(']') && rows.add(left, right);
-    Bytes both;
     if (!reader.string(both, rooms[0])) return false;
-    const auto space = std::find(both.begin(), both.end(), ' ');
-    if (space == both.end() || std::find(space + 1, both.end(), ' ') != both.end()) return false;
-    left = both.first(static_cast<size_t>(space - both.begin()));
-    return rows.add(left, both.subspan(left.size() + 1));
+    const auto halves = halves_of(both);
+    return halves && rows.add(halves->first, halves->second);
 }
 
 bool read_merges(Reader& reader, Bytes json, JsonModel& model) {

@@ -1,10 +1,12 @@
 // Large memory on huge pages.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -64,6 +66,11 @@ inline void ask(void*, size_t) {}
 // Asks for the cache lines of some bytes that will soon be read.
 inline void prefetch(const void* begin, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(begin) + i);
+}
+
+// The same for the begin of a text: it is read on from there before the rest is needed.
+inline void prefetch_begin(std::span<const uint8_t> text) {
+    prefetch(text.data(), std::min<size_t>(text.size(), 1 << 10));
 }
 
 // Memory for vectors that may grow large.

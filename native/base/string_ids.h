@@ -1,8 +1,10 @@
 // Strings with ids, as the vocab of a tokenizer.json lists them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "byte_strings.h"
@@ -46,6 +48,15 @@ private:
     BytesIndex index_{strings_};
 };
 
+// The halves of a merge in one string; none if there is not one space.
+inline std::optional<std::pair<Bytes, Bytes>> halves_of(Bytes merge) {
+    const auto space = std::find(merge.begin(), merge.end(), ' ');
+    if (space == merge.end() || std::find(space + 1, merge.end(), ' ') != merge.end())
+        return std::nullopt;
+    const auto at = static_cast<size_t>(space - merge.begin());
+    return std::pair(merge.first(at), merge.subspan(at + 1));
+}
+
 // Merges of strings to rows of the ids of left, right and what they make together. Many are looked up
 // at once: every step is false if a string has no id, maybe one of a step before.
 class MergeRows {
@@ -54,10 +65,7 @@ public:
 
     bool add(Bytes left, Bytes right) {
         if (left.empty() || right.empty()) return false;
-        std::vector<uint8_t>& both = rooms_[count_++];
-        both.assign(left.begin(), left.end());
-        both.insert(both.end(), right.begin(), right.end());
-        const Bytes made = both;
+        const Bytes made = joined(left, right, 0, rooms_[count_++]);
         sought_.insert(sought_.end(), {made.first(left.size()), made.subspan(left.size()), made});
         return count_ < kBatch || look_up();
     }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "../base/parallel.h"
 #include "../base/byte_strings.h"
+#include "../base/parallel.h"
 #include "../scan/scanner.h"
 
 namespace bpe::bindings {

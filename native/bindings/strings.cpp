@@ -23,12 +23,7 @@ std::optional<std::pair<Bytes, Bytes>> halves_of(PyObject* merge) {
         return std::pair(*left, *right);
     }
     const auto text = utf8_of(merge);
-    if (!text) return std::nullopt;
-    const auto space = std::find(text->begin(), text->end(), ' ');
-    if (space == text->end() || std::find(space + 1, text->end(), ' ') != text->end())
-        return std::nullopt;
-    const auto at = static_cast<size_t>(space - text->begin());
-    return std::pair(text->first(at), text->subspan(at + 1));
+    return text ? bpe::halves_of(*text) : std::nullopt;
 }
 
 std::optional<Matrix<Id>> merge_ids(const StringIds& strings, const nb::list& merges) {

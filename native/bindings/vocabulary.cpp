@@ -43,11 +43,8 @@ std::shared_ptr<Vocabulary> grown(const nb::list& tokens, const nb::list& behind
     for (size_t i = 0; i < view.shape(0); ++i) {
         const Id left = view(i, 0), right = view(i, 1);
         if (std::max(left, right) >= strings.size()) throw nb::index_error("a merge of no tokens");
-        const Bytes a = strings[left], b = strings[right];
-        room.assign(a.begin(), a.end());
-        room.insert(room.end(), b.begin() + std::min(cut, b.size()), b.end());
         merges.push_back({left, right, static_cast<Id>(strings.size())});
-        strings.push_back(room);
+        strings.push_back(joined(strings[left], strings[right], cut, room));
     }
     for (nb::handle token : behind) strings.push_back(bytes_of(nb::cast<nb::bytes>(token)));
     return std::const_pointer_cast<Vocabulary>(

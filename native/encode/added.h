@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../base/parallel.h"
 #include "../base/byte_strings.h"
+#include "../base/parallel.h"
 
 namespace bpe {
 

@@ -80,8 +80,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     if (threads == 1 || total <= kJobBytes) {
         parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
             for (size_t i = 0; i < texts.size(); ++i) {
-                if (i + 1 < texts.size())
-                    prefetch(texts[i + 1].data(), std::min<size_t>(texts[i + 1].size(), 1 << 10));
+                if (i + 1 < texts.size()) prefetch_begin(texts[i + 1]);
                 encode(texts[i], enabled, worker, beat, all.ids);
                 all.ends[i] = static_cast<int64_t>(all.ids.size());
             }

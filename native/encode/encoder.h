@@ -2,6 +2,7 @@
 // one encoder.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stdexcept>

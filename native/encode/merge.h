@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "../base/byte_strings.h"
 #include "../base/memory.h"
 #include "../base/parallel.h"
-#include "../base/byte_strings.h"
 
 namespace bpe {
 

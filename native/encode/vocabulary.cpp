@@ -39,19 +39,12 @@ bool Vocabulary::complete_merges(size_t cut) {
     };
     for (Merge& merge : merges_) {
         if (std::max(merge.left, merge.right) >= size()) return false;
-        const Bytes left = tokens_[merge.left], right = tokens_[merge.right];
-        const Bytes rest = right.subspan(std::min(cut, right.size()));
-        if (merge.merged < size() && kinds_[merge.merged] == Kind::normal) {
-            const Bytes merged = tokens_[merge.merged];
-            if (merged.size() == left.size() + rest.size() &&
-                std::equal(left.begin(), left.end(), merged.begin()) &&
-                std::equal(rest.begin(), rest.end(), merged.begin() + left.size()))
-                continue;
-        }
-        std::vector<uint8_t>& room = rooms[sought.size()];
-        room.assign(left.begin(), left.end());
-        room.insert(room.end(), rest.begin(), rest.end());
-        sought.push_back(room);
+        const Bytes made =
+            joined(tokens_[merge.left], tokens_[merge.right], cut, rooms[sought.size()]);
+        if (merge.merged < size() && kinds_[merge.merged] == Kind::normal &&
+            equal(tokens_[merge.merged], made))
+            continue;
+        sought.push_back(made);
         waiting.push_back(&merge);
         if (sought.size() == kBatch && !look_up()) return false;
     }

@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "../base/byte_strings.h"
 #include "../base/memory.h"
 #include "../base/short_key.h"
-#include "../base/byte_strings.h"
 
 namespace bpe {
 

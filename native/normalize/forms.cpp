@@ -132,10 +132,6 @@ void compose(std::vector<Symbol>& symbols) {
     symbols.resize(size);
 }
 
-}  // namespace
-
-namespace {
-
 // The first character from `at` on that may change or combine with the one in front of it, which is at
 // `previous` then.
 size_t first_unstable(Form form, Bytes text, size_t at, size_t& previous) {
@@ -186,7 +182,7 @@ void to_lower(Bytes text, std::vector<uint8_t>& out) {
     for (size_t at = 0; at < text.size();) {
         const uint8_t byte = text[at];
         if (byte < 0x80) {
-            out.push_back(byte - 'A' < 26u ? byte | 0x20 : byte);
+            out.push_back(static_cast<uint8_t>(byte - 'A') < 26 ? byte | 0x20 : byte);
             ++at;
             continue;
         }

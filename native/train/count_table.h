@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "../base/byte_strings.h"
 #include "../base/memory.h"
 #include "../base/short_key.h"
-#include "../base/byte_strings.h"
 
 namespace bpe {
 

@@ -1,9 +1,9 @@
 // All pairs of neighbouring tokens that training has seen, and their counts.
 #pragma once
 
+#include "../base/byte_strings.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
-#include "../base/byte_strings.h"
 
 namespace bpe {
 

@@ -44,8 +44,7 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
         [&](Beat&) { return tables_[next_table++].get(); },
         [&](size_t task, CountTable* table, Beat& beat) {
             for (size_t i = tasks[task]; i < tasks[task + 1]; ++i) {
-                if (i + 1 < parts.size())
-                    prefetch(parts[i + 1].text.data(), std::min<size_t>(parts[i + 1].text.size(), 1 << 10));
+                if (i + 1 < parts.size()) prefetch_begin(parts[i + 1].text);
                 count_part(parts[i], *table, beat);
             }
             table->flush();
