@@ -45,18 +45,30 @@ def first_invalid_text(texts: object) -> int:
 def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]:
     """The first two columns of some rows."""
 
-def joined_pairs(strings: list[str], pairs: tuple[tuple[int, int], ...], between: str, behind: str) -> str:
-    """
-    One text of the two strings of each pair, with text between and behind them.
-    """
-
-def rank_lines(data: bytes) -> dict[bytes, int] | None:
+def rank_lines(data: bytes) -> StringIds | None:
     """
     The numbers of tokens in lines of base64, a space and a number of at most nine digits; None if a line is anything else, or a token there twice.
     """
 
-def to_characters(tokens: list[bytes], alphabet: str) -> list[str]:
-    """Each token spelled with the characters that stand for its bytes."""
+class Strings:
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: int) -> str: ...
+
+    def to_list(self) -> list[str]: ...
+
+    def are_distinct(self) -> bool:
+        """Whether no two are the same, empty ones aside."""
+
+    def joined_pairs(self, rows: NDArray[numpy.uint32], between: str, behind: str) -> bytes:
+        """
+        One text of the two strings at the first two places of each row, with text between and behind them.
+        """
+
+    def json_model(self, inside: NDArray[numpy.uint32], rows: NDArray[numpy.uint32], before: str, behind: str) -> NDArray[numpy.uint8]:
+        """
+        `{STRING:PLACE,…},"merges":[[STRING,STRING],…]` in UTF-8, of the strings inside and of those at the first two places of each row, with text before and behind it.
+        """
 
 class Regex:
     def __init__(self, code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: bytes, letters: bytes, first: int) -> None: ...
@@ -177,12 +189,12 @@ def all_pairs(model: Model) -> Annotated[NDArray[numpy.uint32], dict(shape=(None
 
 class StringIds:
     @staticmethod
-    def of(vocab: dict[str, int]) -> StringIds | None:
+    def of(vocab: dict[str, int] | dict[bytes, int]) -> StringIds | None:
         """Strings and their ids; None if anything in the dict is something else."""
 
     def __len__(self) -> int: ...
 
-    def find(self, string: str) -> int | None:
+    def find(self, string: str | bytes) -> int | None:
         """The id of a string, or None."""
 
     @property
@@ -192,6 +204,8 @@ class StringIds:
     def has_distinct_ids(self) -> bool: ...
 
     def to_dict(self) -> dict[str, int]: ...
+
+    def to_dict_of_bytes(self) -> dict[bytes, int]: ...
 
     def merge_ids(self, merges: list[object]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))] | None:
         """
@@ -293,6 +307,28 @@ class Vocabulary:
         """
 
     def __len__(self) -> int: ...
+
+    def __getitem__(self, id: int) -> bytes: ...
+
+    def byte_ids(self) -> tuple[int | None, ...]:
+        """Of each byte, the normal token that it alone is."""
+
+    def sizes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The bytes of each token."""
+
+    def not_utf8(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The ids of tokens that are no text."""
+
+    def same_tokens(self, other: Vocabulary) -> bool:
+        """Whether each id is the same, and of one kind."""
+
+    def same_merges(self, other: Vocabulary) -> bool:
+        """Whether the pairs are the same, and their order."""
+
+    def strings(self, alphabet: str | None, replaced: dict[int, str]) -> Strings:
+        """
+        Of each token, its bytes in the characters of an alphabet, or as UTF-8, which they must be; some may be replaced.
+        """
 
     def tokens(self) -> tuple[bytes, ...]: ...
 

@@ -4,17 +4,7 @@ Printable Latin-1 bytes stand for themselves; the other 68 are U+0100 and up, in
 bytes. Source: `bytes_to_unicode` in the GPT-2 release (encoder.py).
 """
 
-from collections.abc import Iterable
-
-from . import flat
-
-__all__ = [
-    "BYTE_ORDER",
-    "CHARACTERS",
-    "all_to_characters",
-    "from_characters",
-    "to_characters",
-]
+__all__ = ["BYTE_ORDER", "CHARACTERS", "from_characters", "to_characters"]
 
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
@@ -56,8 +46,3 @@ def from_characters(spelled: str) -> bytes | None:
         return spelled.translate(_TO_LATIN1).encode("latin-1")
     except UnicodeEncodeError:
         return None
-
-
-def all_to_characters(tokens: Iterable[bytes]) -> list[str]:
-    """`to_characters` of each."""
-    return flat.to_characters(list(tokens), CHARACTERS)

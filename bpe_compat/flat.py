@@ -7,26 +7,24 @@ from contextlib import contextmanager
 from ._core import (
     Spelling,
     StringIds,
+    Strings,
     Vocabulary,
     find_model,
-    joined_pairs,
     last_rows,
     pairs,
     rank_lines,
-    to_characters,
 )
 
 __all__ = [
     "Spelling",
     "StringIds",
+    "Strings",
     "Vocabulary",
     "collector_paused",
     "find_model",
-    "joined_pairs",
     "last_rows",
     "pairs",
     "rank_lines",
-    "to_characters",
 ]
 
 

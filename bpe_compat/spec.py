@@ -185,6 +185,21 @@ class TokenizerSpec(_Packed):
         _check_added_tokens(self)
         _check_template(self)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TokenizerSpec):
+            return NotImplemented
+        if self is other:
+            return True
+        ours, theirs = self.vocabulary, other.vocabulary
+        return (
+            _compared(self) == _compared(other)
+            and ours.same_tokens(theirs)
+            and ours.same_merges(theirs)
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self.vocabulary), self.vocabulary.kinds(), *_compared(self)))
+
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return TokenizerSpec, tuple(getattr(self, field.name) for field in fields(self))
 
@@ -262,6 +277,21 @@ _UNPACKED: dict[str, Callable[[Vocabulary], tuple[Any, ...]]] = {
 }
 for _name, _unpack in _UNPACKED.items():
     setattr(TokenizerSpec, _name, _Unpacked(getattr(TokenizerSpec, _name), _unpack))
+
+
+_COMPARED = operator.attrgetter(
+    *(
+        field.name
+        for field in fields(TokenizerSpec)
+        if field.compare and field.name not in _UNPACKED
+    )
+)
+
+
+def _compared(spec: TokenizerSpec) -> tuple[Any, ...]:
+    """All that two equal specs share beside tokens, kinds and merges."""
+    values: tuple[Any, ...] = _COMPARED(spec)
+    return values
 
 
 def _checked_vocabulary(spec: TokenizerSpec) -> Vocabulary:

@@ -172,7 +172,7 @@ def read_text(path: Path) -> str:
         raise FormatError(f"{path.name}: byte {error.start} is not UTF-8") from error
 
 
-def write_files(files: Mapping[Path, bytes]) -> list[Path]:
+def write_files(files: Mapping[Path, bytes | memoryview]) -> list[Path]:
     """Writes files so that each is there whole or not at all, and none if writing one fails."""
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)

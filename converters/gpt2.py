@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .. import flat
 from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError, UnsupportedError
+from ..kinds import NUMBERS
 from ..patterns import PATTERNS, resolve
 from ..ranks import losses_of_merges, merges_of
 from ..spec import AddedToken, TokenizerSpec, TokenKind
@@ -148,11 +148,12 @@ def losses(spec: TokenizerSpec) -> list[str]:
 
 def _refuse_spaces(spec: TokenizerSpec) -> None:
     """Raises `UnsupportedError` if merges.txt could not be read: its lines are two tokens."""
-    for id in dict.fromkeys(id for pair in spec.merges for id in pair):
-        if not _ENDS.isdisjoint(spec.tokens[id]):
+    tokens = spec.vocabulary
+    for id in dict.fromkeys(tokens.rows()[:, :2].ravel().tolist()):
+        if not _ENDS.isdisjoint(tokens[id]):
             raise UnsupportedError(
                 f"merges.txt has two tokens and a space in a line, and merges have the token "
-                f"{spec.tokens[id].decode('utf-8', 'replace')!r}"
+                f"{tokens[id].decode('utf-8', 'replace')!r}"
             )
 
 
@@ -162,10 +163,9 @@ _ENDS = frozenset(b" \r\n")
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes both files, and a tokenizer_config.json with which AutoTokenizer finds them."""
     spelled = spellings(spec)
-    merges = flat.joined_pairs(spelled, merges_of(spec).merges, " ", "\n")
-    vocab = {
-        token: id for id, token in enumerate(spelled) if spec.kinds[id] is not TokenKind.UNUSED
-    }
+    merges = spelled.joined_pairs(merges_of(spec).rows, " ", "\n")
+    kinds, unused = spec.vocabulary.kinds(), NUMBERS[TokenKind.UNUSED]
+    vocab = {token: id for id, token in enumerate(spelled.to_list()) if kinds[id] != unused}
     # GPT2Tokenizer would add an <|endoftext|> of its own if nothing were said.
     end = "<|endoftext|>" if "<|endoftext|>" in spec.special_tokens else None
     beside = tokenizer_config.files(
@@ -173,7 +173,7 @@ def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     )
     return write_files({
         **beside,
-        path / _MERGES: f"{_HEADER}: 0.2\n{merges}".encode(),
+        path / _MERGES: f"{_HEADER}: 0.2\n".encode() + merges,
         path / _VOCAB: json.dumps(vocab).encode(),
     })  # fmt: skip
 

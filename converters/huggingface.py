@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..errors import FormatError
 from ..spec import TokenizerSpec
 from . import added_tokens, tokenizer_config
@@ -115,8 +118,8 @@ def spec_of(
     )
 
 
-def text_of(spec: TokenizerSpec) -> str:
-    """The content of the tokenizer.json for a spec."""
+def text_of(spec: TokenizerSpec) -> npt.NDArray[np.uint8]:
+    """The content of the tokenizer.json for a spec, in UTF-8."""
     others = {
         "version": "1.0",
         "truncation": spec.metadata.get("truncation"),
@@ -128,7 +131,7 @@ def text_of(spec: TokenizerSpec) -> str:
         "decoder": decoders.write(spec.decoder, byte_level=spec.byte_level),
     }
     head = json.dumps(others, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"model":{models.write(spec)}}}\n'
+    return models.text(spec, f'{head[:-1]},"model":', "}\n")
 
 
 def vocab_entries(spec: TokenizerSpec) -> int:
@@ -155,13 +158,13 @@ def write(spec: TokenizerSpec, path: Path, *, plugin: bool = False) -> list[Path
     """Writes a folder; with `plugin`, its class is ours and needs `import bpe_compat.hf`."""
     chosen = _PLUGIN_CLASS if plugin else _STOCK_CLASS
     beside = tokenizer_config.files(spec, path, chosen)
-    return write_files(beside | {path / "tokenizer.json": text_of(spec).encode()})
+    return write_files(beside | {path / "tokenizer.json": text_of(spec).data})
 
 
 def write_file(spec: TokenizerSpec, path: Path) -> None:
     """Writes a tokenizer.json alone."""
     refuse_losses("huggingface", losses(spec), allow_loss=False)
-    write_files({path: text_of(spec).encode()})
+    write_files({path: text_of(spec).data})
 
 
 def live(spec: TokenizerSpec, *, allow_loss: bool) -> "tokenizers.Tokenizer":
@@ -170,7 +173,7 @@ def live(spec: TokenizerSpec, *, allow_loss: bool) -> "tokenizers.Tokenizer":
     import tokenizers
 
     refuse_losses("tokenizers", losses(spec), allow_loss=allow_loss)
-    return tokenizers.Tokenizer.from_str(text_of(spec))
+    return tokenizers.Tokenizer.from_str(text_of(spec).tobytes().decode())
 
 
 FORMAT = Format(

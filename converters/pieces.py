@@ -380,7 +380,7 @@ def pieces_of(spec: TokenizerSpec) -> Pieces:
     mergeable = _mergeable(spec, user)
     scores = _carried_scores(spec, mergeable) or _scores_in_order(spec, mergeable)
     always = {token.id for token in spec.added_tokens if not token.special}
-    strings = spellings(spec)
+    strings = spellings(spec).to_list()
     types = [
         USER_DEFINED if id in always or (kind is TokenKind.NORMAL and string in user)
         else _TYPES[kind]

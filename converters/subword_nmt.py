@@ -178,7 +178,7 @@ def losses(spec: TokenizerSpec) -> list[str]:
 
 def write(spec: TokenizerSpec, path: Path) -> list[Path]:
     """Writes codes of the version that the suffix asks for, and the file beside them."""
-    spelled = spellings(spec)
+    spelled = spellings(spec).to_list()
     last = list(dict.fromkeys(reversed(spec.merges)))
     lines = [f"{spelled[left]} {spelled[right]}\n" for left, right in reversed(last)]
     header = f"{_HEADER} {'0.1' if spec.suffix_apart else '0.2'}\n"

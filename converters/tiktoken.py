@@ -19,11 +19,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import dialects
 from ..errors import FormatError
-from ..flat import rank_lines
+from ..flat import Spelling, StringIds, rank_lines
+from ..kinds import NUMBERS
 from ..patterns import named, resolve
-from ..ranks import differences
+from ..ranks import differences, missing_bytes
 from ..spec import AddedToken, Split, TokenizerSpec, TokenKind
 from .base import (
     Format,
@@ -90,7 +93,6 @@ def read(
     """Reads a rank file; see the top of this module for where the rest comes from."""
     data = read_bytes(path)
     ranks = parse_ranks(data, path.name)
-    _warn_of_missing_bytes(ranks, path.name)
     sidecar = sidecar_of(path)
     name = path.stem
     if sidecar.is_file():
@@ -111,7 +113,14 @@ def read(
             f"{path}: a rank file says nothing of its split pattern and special tokens; pass "
             f"pattern= and special_tokens=, or put them into {sidecar.name} beside it"
         )
-    return spec_of(ranks, pattern, special_tokens or {}, name)
+    spec = spec_of(ranks, pattern, special_tokens or {}, name)
+    if missing := missing_bytes(spec):
+        warnings.warn(
+            f"{path.name}: byte 0x{missing[0]:02X} has no rank ({len(missing)} bytes in all): "
+            "texts with it cannot be encoded",
+            stacklevel=2,
+        )
+    return spec
 
 
 def _sha256(data: bytes) -> str:
@@ -120,29 +129,19 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _warn_of_missing_bytes(ranks: Mapping[bytes, int], name: str) -> None:
-    missing = [byte for byte in range(256) if bytes([byte]) not in ranks]
-    if missing:
-        warnings.warn(
-            f"{name}: byte 0x{missing[0]:02X} has no rank ({len(missing)} bytes in all): texts "
-            "with it cannot be encoded",
-            stacklevel=2,
-        )
-
-
 def sidecar_of(path: Path) -> Path:
     """Where the pattern and the special tokens of a rank file are."""
     return path.with_name(path.name + ".json")
 
 
-def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
+def parse_ranks(data: bytes, name: str) -> StringIds:
     """The rank table in a file's content; errors name the line.
 
-    >>> parse_ranks(b"YQ== 0\\nYWI= 1\\n", "x.tiktoken")
+    >>> parse_ranks(b"YQ== 0\\nYWI= 1\\n", "x.tiktoken").to_dict_of_bytes()
     {b'a': 0, b'ab': 1}
     """
     found = rank_lines(data)
-    if found and len(set(found.values())) == len(found):
+    if found and len(found) and _is_sound(found):
         return found
     ranks: dict[bytes, int] = {}
     owners: dict[int, int] = {}
@@ -163,7 +162,7 @@ def parse_ranks(data: bytes, name: str) -> dict[bytes, int]:
         ranks[token] = rank
     if not ranks:
         raise FormatError(f"{name}: line 1: the file holds no rank")
-    return ranks
+    return _checked_ranks(ranks)
 
 
 def _parse_line(line: bytes) -> tuple[bytes, int]:
@@ -189,7 +188,7 @@ def _shown(text: bytes) -> str:
 
 
 def spec_of(
-    ranks: Mapping[bytes, int],
+    ranks: Mapping[bytes, int] | StringIds,
     pattern: str | None,
     special_tokens: Mapping[str, int],
     name: str | None = None,
@@ -203,22 +202,24 @@ def spec_of(
     >>> spec_of({b"a": 0, b"b": 1, b"ab": 2}, None, {"<s>": 3}).special_tokens
     {'<s>': 3}
     """
-    owners = _checked_ranks(ranks)
-    specials = checked_special_tokens(special_tokens, len(owners))
-    size = 1 + max([*owners, *specials.values()], default=-1)
-    tokens, kinds = [b""] * size, [TokenKind.UNUSED] * size
-    normal, control = TokenKind.NORMAL, TokenKind.CONTROL
-    for rank, token in owners.items():
-        tokens[rank], kinds[rank] = token, normal if token else control
+    table = ranks if isinstance(ranks, StringIds) else _checked_ranks(ranks)
+    specials = checked_special_tokens(special_tokens, len(table))
+    size = max([table.end, *(1 + id for id in specials.values())])
+    spelled = Spelling(table, size, None, byte_fallback=False)
+    kinds, added = spelled.kinds(), dict[int, bytes]()
     for content, id in specials.items():
-        if owners.get(id, content.encode()) != content.encode():
-            raise FormatError(f"the special token {content!r} has the rank {id} of {owners[id]!r}")
-        if kinds[id] is TokenKind.UNUSED:
-            tokens[id], kinds[id] = content.encode(), TokenKind.CONTROL
+        if kinds[id] == NUMBERS[TokenKind.UNUSED]:
+            added.setdefault(id, content.encode())
+        elif table.find(content) != id:
+            raise FormatError(
+                f"the special token {content!r} has the rank {id} of {_owner(table, id)!r}"
+            )
+    kinds[list(added)] = NUMBERS[TokenKind.CONTROL]
+    vocabulary = spelled.vocabulary(kinds, added, np.zeros((0, 2), np.uint32), 0)
+    assert vocabulary is not None  # all that could be wrong was looked for
     by_id = sorted(specials.items(), key=lambda item: item[1])
-    return TokenizerSpec(
-        tokens=tuple(tokens),
-        kinds=tuple(kinds),
+    return TokenizerSpec.of_vocabulary(
+        vocabulary,
         merge_rule="ranks",
         ignore_merges=True,
         splits=matches_only(pattern),
@@ -227,14 +228,13 @@ def spec_of(
     )
 
 
-def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
-    """The tokens by rank."""
-    limit = id_limit(len(ranks))
-    owners = dict(zip(ranks.values(), ranks, strict=True))
-    plain = set(map(type, ranks)) == {bytes} and set(map(type, ranks.values())) == {int}
-    if plain and len(owners) == len(ranks) and min(owners) >= 0 and max(owners) <= limit:
-        return owners
-    owners = {}
+def _checked_ranks(ranks: Mapping[bytes, int]) -> StringIds:
+    """A table of different tokens with different ranks."""
+    plain = set(map(type, ranks)) <= {bytes}
+    table = StringIds.of(dict(ranks)) if plain else None
+    if table is not None and _is_sound(table):
+        return table
+    owners: dict[int, bytes] = {}
     for token, rank in ranks.items():
         if not isinstance(token, bytes):
             raise FormatError(f"the token {token!r} is {type(token).__name__}, not bytes")
@@ -242,11 +242,22 @@ def _checked_ranks(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
             number = operator.index(rank)
         except TypeError:
             raise FormatError(f"the rank of {token!r} is {rank!r}, no integer") from None
-        if not 0 <= number <= limit:
+        if not 0 <= number <= id_limit(len(ranks)):
             raise FormatError(f"the token {token!r} has rank {number}: out of range")
         if owners.setdefault(number, token) != token:
             raise FormatError(f"rank {number} is used twice, by {owners[number]!r} and {token!r}")
-    return owners
+    table = StringIds.of({bytes(token): number for number, token in owners.items()})
+    assert table is not None  # as they now are plain
+    return table
+
+
+def _is_sound(table: StringIds) -> bool:
+    """Whether ranks are different, and none would fill the memory with ids that nobody owns."""
+    return table.end <= id_limit(len(table)) + 1 and table.has_distinct_ids()
+
+
+def _owner(table: StringIds, rank: int) -> bytes:
+    return next(token for token, id in table.to_dict_of_bytes().items() if id == rank)
 
 
 def matches_only(pattern: str | None) -> tuple[Split, ...]:

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import flat
-from ..bytelevel import CHARACTERS, all_to_characters, from_characters, to_characters
+from ..bytelevel import CHARACTERS, from_characters, to_characters
 from ..errors import FormatError
 from ..kinds import NUMBERS, TokenKind, kinds_of
+from ..remembered import remembered
 from ..spec import AddedToken, TokenizerSpec
 from .base import id_limit
 from .json_tree import Node, PackedMerges, PackedVocab
@@ -35,6 +36,7 @@ __all__ = [
 Pair = tuple[str, str]
 _NORMAL, _UNKNOWN = NUMBERS[TokenKind.NORMAL], NUMBERS[TokenKind.UNKNOWN]
 _CONTROL, _UNUSED = NUMBERS[TokenKind.CONTROL], NUMBERS[TokenKind.UNUSED]
+_BYTE = NUMBERS[TokenKind.BYTE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,23 +219,23 @@ def _refuse_kinds(
                 )
 
 
-def spellings(spec: TokenizerSpec) -> list[str]:
+@remembered
+def spellings(spec: TokenizerSpec) -> flat.Strings:
     """The string of each id; empty for those that nobody owns."""
+    vocabulary = spec.vocabulary
+    kinds = np.frombuffer(vocabulary.kinds(), np.uint8)
+    replaced: dict[int, str] = {}
+    if not spec.byte_level:
+        broken = vocabulary.not_utf8().tolist()
+        replaced = {id: vocabulary[id].decode("utf-8", "replace") for id in broken}
     contents = {token.id: token.content for token in reversed(spec.added_tokens)}
-    if spec.byte_level:
-        spelled = all_to_characters(spec.tokens)
-    else:
-        spelled = [token.decode("utf-8", "replace") for token in spec.tokens]
-    normal = TokenKind.NORMAL
-    for id, kind in enumerate(spec.kinds):
-        if kind is normal or kind is TokenKind.UNUSED:
-            continue
-        token = spec.tokens[id]
-        if kind is TokenKind.BYTE:
-            spelled[id] = f"<0x{token[0]:02X}>"
+    for id in np.flatnonzero((kinds != _NORMAL) & (kinds != _UNUSED)).tolist():
+        token = vocabulary[id]
+        if kinds[id] == _BYTE:
+            replaced[id] = f"<0x{token[0]:02X}>"
         else:
-            spelled[id] = contents.get(id) or _unlisted(spec, token)
-    return spelled
+            replaced[id] = contents.get(id) or _unlisted(spec, token)
+    return vocabulary.strings(CHARACTERS if spec.byte_level else None, replaced)
 
 
 def _unlisted(spec: TokenizerSpec, token: bytes) -> str:
@@ -248,26 +250,26 @@ def spelling_losses(spec: TokenizerSpec) -> list[str]:
     found: list[str] = []
     owners: dict[str, int] = {}
     spelled = spellings(spec)
-    unique = len(set(spelled)) == len(spelled) - max(0, spelled.count("") - 1)
-    for id, string in () if unique else enumerate(spelled):
+    for id, string in () if spelled.are_distinct() else enumerate(spelled.to_list()):
         if string and owners.setdefault(string, id) != id:
             found.append(
                 f"ids {owners[string]} and {id} as different tokens: both are spelled {string!r}"
             )
     ids: dict[int, str] = {}
-    spelling = Spelling(spec.byte_level)
+    spelling, vocabulary = Spelling(spec.byte_level), spec.vocabulary
+    kinds = vocabulary.kinds()
     for added in spec.added_tokens:
         if ids.setdefault(added.id, added.content) != added.content:
             found.append(f"id {added.id} for both {ids[added.id]!r} and {added.content!r}")
         decoded = spelling.bytes_of(added.content)
-        if spec.kinds[added.id] is TokenKind.CONTROL and decoded != spec.tokens[added.id]:
+        if kinds[added.id] == _CONTROL and decoded != vocabulary[added.id]:
             found.append(
                 f"the text of the added token {added.content!r}: all its characters stand for "
                 f"bytes, so that it is decoded as {decoded!r}"
             )
     if not spec.byte_level:
-        broken = next((token for token in spec.normal_ids() if not is_utf8(token)), None)
-        found += [f"the token {broken!r}: it is not UTF-8"] if broken is not None else []
+        broken = [id for id in vocabulary.not_utf8().tolist() if kinds[id] == _NORMAL]
+        found += [f"the token {vocabulary[id]!r}: it is not UTF-8" for id in broken[:1]]
     return found
 
 

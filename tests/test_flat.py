@@ -3,6 +3,9 @@
 import base64
 import binascii
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +16,14 @@ from hypothesis import strategies as st
 
 from bpe_compat import _core, bytelevel, flat, spec
 from bpe_compat.converters.json_tree import PackedMerges, PackedVocab, load_model, parse
-from bpe_compat.converters.vocabulary import merges_of_pairs, sound_merges
+from bpe_compat.converters.vocabulary import is_utf8, merges_of_pairs, sound_merges
 from bpe_compat.errors import FormatError
 from bpe_compat.kinds import TokenKind, kind_numbers, kinds_of
 from bpe_compat.spec import TokenizerSpec
 
 TOKENS = st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"ba", b"abab", b"\xff"]), max_size=6)
 NUMBERS = st.integers(-2, 6) | st.sampled_from([1 << 31, 1 << 32, 1 << 70])
+_NORMAL, _UNUSED = kind_numbers((TokenKind.NORMAL, TokenKind.UNUSED))
 STRINGS = st.sampled_from(["a", "b", "ab", "é", "aé", "éab", "", " "])
 
 
@@ -115,10 +119,31 @@ def test_strings_are_spelled(strings: list[str], byte_level: bool) -> None:
             assert kind is (TokenKind.NORMAL if token else TokenKind.CONTROL)
 
 
+def spelled(tokens: list[bytes]) -> flat.Strings:
+    """Tokens in GPT-2's characters."""
+    kinds = [TokenKind.CONTROL if token else TokenKind.UNUSED for token in tokens]
+    vocabulary: Any = flat.Vocabulary.of(tuple(tokens), kind_numbers(tuple(kinds)), (), 0)
+    strings: flat.Strings = vocabulary.strings(bytelevel.CHARACTERS, {})
+    return strings
+
+
 @given(st.lists(st.binary()))
 def test_bytes_become_characters(tokens: list[bytes]) -> None:
+    strings = spelled(tokens)
     expected = list(map(bytelevel.to_characters, tokens))
-    assert bytelevel.all_to_characters(tokens) == expected
+    assert strings.to_list() == expected
+    assert [strings[place] for place in range(len(strings))] == expected
+    owned = [string for string in expected if string]
+    assert strings.are_distinct() == (len(set(owned)) == len(owned))
+
+
+def strings_of(strings: list[str]) -> flat.Strings:
+    """The strings themselves."""
+    vocabulary: Any = flat.Vocabulary.of(
+        (b"",) * len(strings), bytes([_UNUSED]) * len(strings), (), 0
+    )
+    found: flat.Strings = vocabulary.strings(None, dict(enumerate(strings)))
+    return found
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers())))
@@ -138,6 +163,11 @@ BASE64 = st.binary(max_size=7).map(base64.b64encode) | st.text("AQZz+/= 9", max_
 LINES = st.tuples(BASE64, st.sampled_from([b" ", b"", b"  "]), st.sampled_from([b"0", b"17", b""]))
 
 
+def ranks_in(lines: bytes) -> dict[bytes, int] | None:
+    found = flat.rank_lines(lines)
+    return None if found is None else found.to_dict_of_bytes()
+
+
 @given(st.lists(LINES), st.sampled_from([b"\n", b"\r\n", b""]))
 def test_lines_of_ranks_are_those_that_python_reads(lines: list[Any], end: bytes) -> None:
     expected: dict[bytes, int] | None = {}
@@ -151,11 +181,11 @@ def test_lines_of_ranks_are_those_that_python_reads(lines: list[Any], end: bytes
             expected = None
         else:
             expected[token] = int(rank)
-    assert flat.rank_lines(b"".join(b"".join([*line, end]) for line in lines)) == expected
+    assert ranks_in(b"".join(b"".join([*line, end]) for line in lines)) == expected
 
 
 def test_ranks_of_ten_digits_are_left_to_a_closer_look() -> None:
-    assert flat.rank_lines(b"YQ== 999999999\n") == {b"a": 999999999}
+    assert ranks_in(b"YQ== 999999999\n") == {b"a": 999999999}
     assert flat.rank_lines(b"YQ== 1000000000\n") is None
     assert flat.rank_lines(b"YR== 0\n") is None
 
@@ -298,20 +328,67 @@ def test_errors_name_the_lines_of_the_file(tmp_path: Path) -> None:
     assert isinstance(model.value["vocab"], PackedVocab)
 
 
-@given(st.lists(STRINGS, min_size=1), st.data(), st.sampled_from(["", " ", "é"]))
-def test_pairs_of_strings_become_one_text(strings: list[str], data: Any, between: str) -> None:
-    ids = st.integers(0, len(strings) - 1)
-    pairs = tuple(data.draw(st.lists(st.tuples(ids, ids))))
+PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)))
+
+
+@given(st.lists(STRINGS, min_size=10), PAIRS, st.sampled_from(["", " ", "é"]))
+def test_pairs_of_strings_become_one_text(strings: list[str], pairs: Any, between: str) -> None:
+    rows = np.array(pairs, np.uint32).reshape(-1, 2)
     expected = "".join(f"{strings[a]}{between}{strings[b]}\n" for a, b in pairs)
-    assert flat.joined_pairs(strings, pairs, between, "\n") == expected
+    assert strings_of(strings).joined_pairs(rows, between, "\n") == expected.encode()
 
 
-def test_pairs_of_no_strings_are_refused() -> None:
-    for pair in ((0, 1), (-1, 0), (0, 1 << 40), ("a", 0), None):
-        pairs: Any = (pair,)
+@given(st.lists(STRINGS, min_size=10), PAIRS, st.sets(st.integers(0, 9)))
+def test_strings_and_pairs_become_the_json_that_python_writes(
+    strings: list[str], pairs: Any, inside: set[int]
+) -> None:
+    rows = np.array([(a, b, 0) for a, b in pairs], np.uint32).reshape(-1, 3)
+    found = strings_of(strings).json_model(np.array(sorted(inside), np.uint32), rows, "[é", "]")
+    written = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    vocab = ",".join(f"{written(strings[id])}:{id}" for id in sorted(inside))
+    merges = written([(strings[a], strings[b]) for a, b in pairs])
+    assert bytes(found).decode() == f'[é{{{vocab}}},"merges":{merges}]'
+
+
+def test_places_of_no_strings_are_refused() -> None:
+    strings, none = strings_of(["a"]), np.zeros((0, 2), np.uint32)
+    rows, inside = np.array([[0, 1]], np.uint32), np.array([1], np.uint32)
+    broken: tuple[Callable[[], object], ...] = (
+        lambda: strings.joined_pairs(rows, "", ""),
+        lambda: strings.json_model(inside, none, "", ""),
+        lambda: strings.json_model(inside[:0], rows, "", ""),
+        lambda: strings[1],
+        lambda: strings[-1],
+    )
+    for ask in broken:
         with pytest.raises(IndexError):
-            flat.joined_pairs(["a"], pairs, "", "")
-    for strings in (["\ud800"], [b"a"], [1]):
-        texts: Any = strings
-        with pytest.raises(TypeError):
-            flat.joined_pairs(texts, (), "", "")
+            ask()
+
+
+@given(st.lists(st.binary(), unique=True), st.data())
+def test_a_vocabulary_says_of_its_tokens_what_python_says(tokens: list[bytes], data: Any) -> None:
+    tokens = [token for token in tokens if token]
+    vocabulary: Any = flat.Vocabulary.of(tuple(tokens), bytes([_NORMAL]) * len(tokens), (), 0)
+    assert [vocabulary[id] for id in range(len(tokens))] == tokens
+    assert vocabulary.sizes().tolist() == list(map(len, tokens))
+    ids = {token: id for id, token in enumerate(tokens)}
+    assert vocabulary.byte_ids() == tuple(ids.get(bytes([byte])) for byte in range(256))
+    assert vocabulary.not_utf8().tolist() == [ids[token] for token in tokens if not is_utf8(token)]
+    others = data.draw(st.permutations(tokens) | st.just(tokens))
+    other: Any = flat.Vocabulary.of(tuple(others), bytes([_NORMAL]) * len(others), (), 0)
+    assert vocabulary.same_tokens(other) == (others == tokens)
+
+
+def test_specs_are_equal_if_all_that_decides_ids_is() -> None:
+    spec = TokenizerSpec((b"a", b"b", b"ab", b"ba"), merges=((0, 1), (1, 0)))
+    assert spec == replace(spec)
+    assert hash(spec) == hash(replace(spec))
+    assert spec == replace(spec, metadata={"name": "x"})
+    changes: tuple[object, ...] = (
+        replace(spec, merges=((1, 0), (0, 1))),
+        replace(spec, tokens=(b"a", b"b", b"ab", b"ba", b"c"), kinds=()),
+        replace(spec, kinds=(*spec.kinds[:3], TokenKind.CONTROL), merges=((0, 1),)),
+        replace(spec, ignore_merges=True),
+        spec.tokens,
+    )
+    assert all(spec != changed for changed in changes)

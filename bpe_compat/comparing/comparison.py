@@ -101,11 +101,16 @@ def _notes(specs: tuple[TokenizerSpec, TokenizerSpec]) -> list[str]:
         found.append(f"the vocabularies have {a.vocab_size} and {b.vocab_size} ids")
     if a.template != b.template:
         found.append("the templates differ")
-    shared = zip(a.tokens, b.tokens, a.kinds, b.kinds, strict=False)
-    same = (a.tokens, a.kinds) == (b.tokens, b.kinds)
-    differing = 0 if same else sum(x != y or k != m for x, y, k, m in shared)
-    if differing:
+    if differing := _differing(*specs):
         found.append(f"{differing} ids stand for other bytes or are of another kind")
     if a.decoder != b.decoder:
         found.append("the decoders differ")
     return found
+
+
+def _differing(a: TokenizerSpec, b: TokenizerSpec) -> int:
+    """How many of the ids of both are not the same."""
+    if a.vocabulary.same_tokens(b.vocabulary):
+        return 0
+    shared = zip(a.tokens, b.tokens, a.kinds, b.kinds, strict=False)
+    return sum(x != y or k != m for x, y, k, m in shared)

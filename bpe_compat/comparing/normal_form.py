@@ -15,11 +15,12 @@ import numpy.typing as npt
 from .. import _core, dialects
 from ..engine import Engine
 from ..patterns import scanner_of
-from ..ranks import missing_bytes
+from ..ranks import missing_bytes, recover_merges
 from ..spec import AddedToken, Normalizer, Split, TokenizerSpec, TokenKind
 
 __all__ = ["Merging", "NormalForm", "normal_form"]
 
+Rows = npt.NDArray[np.int64]
 _NO_TOKEN = 1 << 31  # and above: stands for a byte without a token
 
 
@@ -34,8 +35,8 @@ class Merging:
     """
 
     start: Hashable
-    rows: npt.NDArray[np.int64]
-    priorities: npt.NDArray[np.int64]
+    rows: Rows
+    priorities: Rows
     whole: dict[bytes, int]
     closed: bool
 
@@ -111,14 +112,26 @@ def _split(split: Split) -> Hashable:
 def _merging(spec: TokenizerSpec, engine: Engine) -> Merging:
     if spec.prefix or spec.suffix or not _merges_only_normal(spec):
         return _listed(spec)
-    table = engine.core.last_merges().astype(np.int64)
-    rows, priorities = table[:, :3], table[:, 3]
+    rows, priorities = _last_merges(spec, engine)
     missing = missing_bytes(spec) if spec.byte_level else []
     if missing:  # ids from the vocabulary's size on stand for them, in order
         stand_ins = np.array([*missing, 0], np.int64) + _NO_TOKEN
         places = np.clip(rows - spec.vocab_size, 0, len(missing))
         rows = np.where(rows < spec.vocab_size, rows, stand_ins[places])
     return Merging(_start(spec, missing), rows, priorities, _whole(spec, rows), closed=True)
+
+
+def _last_merges(spec: TokenizerSpec, engine: Engine) -> tuple[Rows, Rows]:
+    """Rows (left, right, merged) of the merges that can happen, and their priorities."""
+    if spec.merge_rule == "ranks" and not missing_bytes(spec):
+        recovered = recover_merges(spec)
+        if not recovered.odd:
+            # While there is a pair below the token's own rank it goes first, so that what these
+            # pairs leave is what all pairs leave.
+            rows = recovered.rows.astype(np.int64)
+            return rows, rows[:, 2]
+    table = engine.core.last_merges().astype(np.int64)
+    return table[:, :3], table[:, 3]
 
 
 def _merges_only_normal(spec: TokenizerSpec) -> bool:
@@ -133,18 +146,14 @@ def _start(spec: TokenizerSpec, missing: list[int]) -> Hashable:
     """The symbol of each byte or character, and what becomes of those that have no token."""
     unknown = spec.unknown, spec.unknown is not None and spec.fuse_unknown
     if spec.byte_level:
-        return "bytes", _bytes(spec), bool(missing) and (spec.merge_rule == "ranks", *unknown)
+        return (
+            "bytes",
+            spec.vocabulary.byte_ids(),
+            bool(missing) and (spec.merge_rule == "ranks", *unknown),
+        )
     known = spec.normal_ids().items()
     characters = frozenset((token, id) for token, id in known if _is_character(token))
     return "characters", characters, _fallback(spec), unknown
-
-
-def _bytes(spec: TokenizerSpec) -> tuple[int | None, ...]:
-    """The normal token of each byte."""
-    single = [id for id, size in enumerate(map(len, spec.tokens)) if size == 1]
-    normal = spec.normal_mask()
-    ids = {spec.tokens[id][0]: id for id in single if normal[id]}
-    return tuple(map(ids.get, range(256)))
 
 
 def _is_character(token: bytes) -> bool:
@@ -177,9 +186,10 @@ def _whole(spec: TokenizerSpec, rows: npt.NDArray[np.int64]) -> dict[bytes, int]
     unmerged[rows[:, 2]] = False
     ids: list[int] = np.flatnonzero(unmerged).tolist()
     one = (lambda token: len(token) == 1) if spec.byte_level else _is_character
-    whole = {spec.tokens[id]: id for id in ids if not one(spec.tokens[id])}
+    tokens = spec.vocabulary
+    whole = {tokens[id]: id for id in ids if not one(tokens[id])}
     if spec.byte_fallback:  # a piece may spell them
-        singles = enumerate(_bytes(spec)) if spec.byte_level else _fallback(spec)
+        singles = enumerate(spec.vocabulary.byte_ids()) if spec.byte_level else _fallback(spec)
         spelled = {b"<0x%02X>" % byte: id for byte, id in singles if id is not None}
         known = spec.normal_ids()
         whole |= {token: id for token, id in spelled.items() if token not in known}

@@ -111,7 +111,7 @@ def values(spec: TokenizerSpec) -> dict[str, Value]:
     """The metadata of a spec."""
     recovered = merges_of(spec)
     pre = name_of(spec.splits, ignore_merges=recovered.ignore_merges) or "default"
-    spelled = spellings(spec)
+    spelled = spellings(spec).to_list()
     strings = [
         string if kind is not TokenKind.UNUSED else f"[PAD{id}]"
         for id, (string, kind) in enumerate(zip(spelled, spec.kinds, strict=True))

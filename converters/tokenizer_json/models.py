@@ -5,9 +5,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ... import flat
+import numpy as np
+import numpy.typing as npt
+
 from ...bytelevel import CHARACTERS, from_characters
 from ...errors import UnsupportedError
+from ...kinds import NUMBERS
 from ...ranks import losses_of_merges, merges_of
 from ...spec import AddedToken, TokenizerSpec, TokenKind
 from .. import pieces
@@ -25,7 +28,7 @@ from ..vocabulary import (
     spellings,
 )
 
-__all__ = ["check_family", "losses", "read", "read_vocab", "vocab_entries", "write"]
+__all__ = ["check_family", "losses", "read", "read_vocab", "text", "vocab_entries"]
 
 _KNOWN = (
     "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
@@ -130,8 +133,8 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and all(isinstance(p, str) and p for p in pair)
 
 
-def write(spec: TokenizerSpec) -> str:
-    """The section for a spec, as JSON."""
+def text(spec: TokenizerSpec, before: str, behind: str) -> npt.NDArray[np.uint8]:
+    """The section for a spec, in UTF-8, between other JSON."""
     recovered = merges_of(spec)
     spelled = spellings(spec)
     rest = {
@@ -144,27 +147,22 @@ def write(spec: TokenizerSpec) -> str:
         "byte_fallback": spec.byte_fallback,
         "ignore_merges": recovered.ignore_merges,
     }
-    quoted = _quoted(spelled)
-    inside = sorted(set(range(len(quoted))) - _left_out(spec))
-    vocab = dict(zip(map(quoted.__getitem__, inside), inside, strict=True))
-    ids = ",".join([f"{string}:{id}" for string, id in vocab.items()])
-    merges = flat.joined_pairs(quoted, recovered.merges, ",", "],[")[:-3]
-    merges = f"[[{merges}]]" if merges else "[]"
     head = json.dumps(rest, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"vocab":{{{ids}}},"merges":{merges}}}'
+    before += f'{head[:-1]},"vocab":'
+    return spelled.json_model(_inside_vocab(spec), recovered.rows, before, "}" + behind)
 
 
-def _quoted(strings: list[str]) -> list[str]:
-    """Each as JSON, in which no line ends."""
-    return json.dumps(strings, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n")
+def _inside_vocab(spec: TokenizerSpec) -> npt.NDArray[np.uint32]:
+    """The ids that are in the vocab."""
+    inside = _owned(spec)
+    inside[list(_outside_vocab(spec))] = False
+    return np.flatnonzero(inside).astype(np.uint32)
 
 
-def _left_out(spec: TokenizerSpec) -> set[int]:
-    """The ids that are not in the vocab."""
-    found, unused = _outside_vocab(spec), TokenKind.UNUSED
-    if unused in spec.kinds:
-        found |= {id for id, kind in enumerate(spec.kinds) if kind is unused}
-    return found
+def _owned(spec: TokenizerSpec) -> npt.NDArray[np.bool_]:
+    """Which ids are those of tokens."""
+    kinds = np.frombuffer(spec.vocabulary.kinds(), np.uint8)
+    return np.not_equal(kinds, NUMBERS[TokenKind.UNUSED])
 
 
 def losses(spec: TokenizerSpec) -> list[str]:
@@ -176,14 +174,15 @@ def losses(spec: TokenizerSpec) -> list[str]:
         )
     found = spelling_losses(spec) + losses_of_merges(spec)
     inside = {t.id for t in spec.added_tokens} - _outside_vocab(spec)
-    apart = (TokenKind.CONTROL, TokenKind.UNKNOWN)
-    exposed = [id for id in sorted(inside) if spec.kinds[id] in apart]
+    apart = NUMBERS[TokenKind.CONTROL], NUMBERS[TokenKind.UNKNOWN]
+    kinds, tokens = spec.vocabulary.kinds(), spec.vocabulary
+    exposed = [id for id in sorted(inside) if kinds[id] in apart]
     if exposed and merges_of(spec).ignore_merges:
         safe = pieces.guarded(spec)
-        exposed = [id for id in exposed if spec.tokens[id].decode("utf-8", "replace") not in safe]
+        exposed = [id for id in exposed if tokens[id].decode("utf-8", "replace") not in safe]
     if exposed and merges_of(spec).ignore_merges:
         found.append(
-            f"the special token {spec.tokens[exposed[0]]!r} with the id {exposed[0]}: behind a gap "
+            f"the special token {tokens[exposed[0]]!r} with the id {exposed[0]}: behind a gap "
             "of ids it must stand in the vocab, where ignore_merges lets ordinary text become it"
         )
     return found
@@ -201,10 +200,11 @@ def _outside_vocab(spec: TokenizerSpec) -> set[int]:
     tokenizers numbers added tokens that the vocab lacks from the size of the vocab on, whatever id
     the file gives them, so every other one must be in it to keep its id; so do those that were.
     """
-    added = {t.id for t in spec.added_tokens if spec.kinds[t.id] is TokenKind.CONTROL}
-    end = len(spec.tokens)
+    kinds, control = spec.vocabulary.kinds(), NUMBERS[TokenKind.CONTROL]
+    added = {t.id for t in spec.added_tokens if kinds[t.id] == control}
+    end = spec.vocab_size
     first = end
     while first - 1 in added and first > spec.metadata.get("vocab_entries", 0):
         first -= 1
-    without_gap = TokenKind.UNUSED not in spec.kinds[:first]
+    without_gap = _owned(spec)[:first].all()
     return set(range(first, end)) if without_gap else set()

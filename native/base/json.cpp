@@ -220,4 +220,61 @@ std::optional<JsonModel> find_model(Bytes json) {
     return is_plain && model && !model->rows.empty() ? std::move(model) : std::nullopt;
 }
 
+namespace {
+
+void append(std::string_view text, LargeVector<uint8_t>& out) {
+    out.insert(out.end(), text.begin(), text.end());
+}
+
+// With the escapes that it needs, and quotes around it.
+void quote(Bytes string, std::vector<uint8_t>& quoted) {
+    constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+    constexpr std::string_view kHex = "0123456789abcdef";
+    quoted.assign(1, '"');
+    for (const uint8_t byte : string) {
+        const size_t place = kEscaped.find(static_cast<char>(byte));
+        if (place != kEscaped.npos) {
+            quoted.insert(quoted.end(), {'\\', static_cast<uint8_t>(kLetters[place])});
+        } else if (byte < 0x20) {
+            const auto high = static_cast<uint8_t>(kHex[byte >> 4]), low = static_cast<uint8_t>(kHex[byte & 15]);
+            quoted.insert(quoted.end(), {'\\', 'u', '0', '0', high, low});
+        } else {
+            quoted.push_back(byte);
+        }
+    }
+    quoted.push_back('"');
+}
+
+}  // namespace
+
+void append_model(const ByteStrings& strings, std::span<const Id> inside, std::span<const Id> rows,
+                  size_t columns, LargeVector<uint8_t>& out) {
+    ByteStrings quoted;
+    quoted.reserve(strings.size(), strings.total_bytes() + 3 * strings.size());
+    std::vector<uint8_t> room;
+    for (size_t i = 0; i < strings.size(); ++i) {
+        quote(strings[i], room);
+        quoted.push_back(room);
+    }
+    const auto append_string = [&](Id id) { out.insert(out.end(), quoted[id].begin(), quoted[id].end()); };
+    std::string_view before = "{";
+    for (const Id id : inside) {
+        append(std::exchange(before, ","), out);
+        append_string(id);
+        append(":", out);
+        append(std::to_string(id), out);
+    }
+    append(inside.empty() ? "{}" : "}", out);
+    append(",\"merges\":[", out);
+    before = "[";
+    for (size_t at = 0; at < rows.size(); at += columns) {
+        append(std::exchange(before, ",["), out);
+        append_string(rows[at]);
+        append(",", out);
+        append_string(rows[at + 1]);
+        append("]", out);
+    }
+    append("]", out);
+}
+
 }  // namespace bpe

@@ -1,5 +1,5 @@
-// Just enough of JSON to take the vocab and the merges out of a tokenizer.json, whose rest a full
-// reader reads.
+// Just enough of JSON to take the vocab and the merges out of a tokenizer.json, and to put them there,
+// whose rest is left to others.
 #pragma once
 
 #include <memory>
@@ -27,5 +27,11 @@ struct JsonModel {
 // they are missing or not as above, or if the way to them is not plain: an escape in a key of these two
 // objects, or one of the keys twice. The rest of the text need not be JSON for them to be found.
 std::optional<JsonModel> find_model(Bytes json);
+
+// Appends the vocab of some of the strings, which are numbered by their places, then `"merges":` and
+// merges of the strings: lists of two. `rows` of `columns` ids begin with left and right. There is no
+// space between anything, and nothing is escaped that may stand in a string.
+void append_model(const ByteStrings& strings, std::span<const Id> inside, std::span<const Id> rows,
+                  size_t columns, LargeVector<uint8_t>& out);
 
 }  // namespace bpe

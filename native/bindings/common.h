@@ -35,8 +35,8 @@ auto owner_of(Vector&& values) {
     return std::pair(kept->data(), owner);
 }
 
-template <class T>
-Array<T> to_array(std::vector<T>&& values) {
+template <class T, class Allocator>
+Array<T> to_array(std::vector<T, Allocator>&& values) {
     const size_t size = values.size();
     auto [data, owner] = owner_of(std::move(values));
     return Array<T>(data, {size}, owner);
@@ -59,6 +59,10 @@ inline Bytes bytes_of(const nb::bytes& bytes) {
 }
 
 inline nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+inline nb::str to_str(Bytes utf8) {
+    return nb::str(reinterpret_cast<const char*>(utf8.data()), utf8.size());
+}
 
 // UTF-8 of a str; none if it is something else, or no text.
 inline std::optional<Bytes> utf8_of(PyObject* string) {

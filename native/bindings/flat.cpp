@@ -1,10 +1,13 @@
 // Whole vocabularies between Python's tuples and flat arrays: what would be a step of the interpreter
 // for each token or merge.
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string_view.h>
 
 #include <array>
 #include <string>
+#include <string_view>
 
+#include "../base/json.h"
 #include "pairs.h"
 
 namespace bpe::bindings {
@@ -14,30 +17,6 @@ nb::tuple pairs(nb::ndarray<const Id, nb::ndim<2>, nb::device::cpu> rows) {
     const auto view = rows.view();
     if (view.shape(1) < 2) throw std::invalid_argument("pairs need two columns");
     return tuple_of_pairs(view.shape(0), [&](size_t i) { return std::pair(view(i, 0), view(i, 1)); });
-}
-
-// The strings of each pair with `between` between them and `behind` behind.
-nb::str joined_pairs(const nb::list& strings, const nb::tuple& pairs, const nb::str& between,
-                     const nb::str& behind) {
-    std::vector<Bytes> texts;
-    texts.reserve(strings.size());
-    for (nb::handle string : strings) {
-        const auto text = utf8_of(string.ptr());
-        if (!text) throw nb::type_error("strings must be text");
-        texts.push_back(*text);
-    }
-    std::string out;
-    const auto append = [&](Bytes text) {
-        out.append(reinterpret_cast<const char*>(text.data()), text.size());
-    };
-    const auto middle = utf8_of(between.ptr()), end = utf8_of(behind.ptr());
-    if (!middle || !end) throw nb::type_error("what is put between must be text");
-    for (nb::handle pair : pairs) {
-        const auto [left, right] = plain_pair(pair);
-        if (std::max(left, right) >= texts.size()) throw nb::index_error("a pair names no string");
-        for (const Bytes part : {texts[left], *middle, texts[right], *end}) append(part);
-    }
-    return nb::str(out.data(), out.size());
 }
 
 // The six bits of each character of base64; -1 for what is none.
@@ -70,43 +49,78 @@ bool decode_base64(Bytes text, std::vector<uint8_t>& bytes) {
     return true;
 }
 
-nb::object rank_lines(const nb::bytes& data) {
-    nb::dict ranks;
+// Null unless each line is the base64 of another token, a space and a number.
+std::shared_ptr<StringIds> rank_lines(const nb::bytes& data) {
+    auto ranks = std::make_shared<StringIds>();
     std::vector<uint8_t> token;
-    size_t count = 0;
-    for (Bytes rest = bytes_of(data); !rest.empty(); ++count) {
+    for (Bytes rest = bytes_of(data); !rest.empty();) {
         const auto space = static_cast<size_t>(std::find(rest.begin(), rest.end(), ' ') - rest.begin());
-        if (space == rest.size() || !decode_base64(rest.first(space), token)) return nb::none();
+        if (space == rest.size() || !decode_base64(rest.first(space), token)) return nullptr;
         size_t end = space + 1;
         uint32_t rank = 0;
         for (; end < rest.size() && rest[end] >= '0' && rest[end] <= '9'; ++end)
             rank = rank * 10 + (rest[end] - '0');
         const size_t digits = end - space - 1;
-        if (digits == 0 || digits > 9 || end == rest.size() || rest[end] != '\n') return nb::none();
-        ranks[to_bytes(token)] = rank;
+        if (digits == 0 || digits > 9 || end == rest.size() || rest[end] != '\n') return nullptr;
+        ranks->push_back(token, rank);
         rest = rest.subspan(end + 1);
     }
-    return ranks.size() == count ? nb::object(ranks) : nb::none();
+    return ranks->build_index() ? ranks : nullptr;
 }
 
-// The characters of an alphabet of 256 that stand for the bytes of tokens.
-nb::list to_characters(const nb::list& tokens, const nb::str& alphabet) {
-    if (PyUnicode_GET_LENGTH(alphabet.ptr()) != 256) throw nb::value_error("one character per byte");
-    std::array<Py_UCS2, 256> characters;
-    for (Py_ssize_t byte = 0; byte < 256; ++byte)
-        characters[byte] = static_cast<Py_UCS2>(PyUnicode_READ_CHAR(alphabet.ptr(), byte));
+Bytes string_at(const ByteStrings& strings, int64_t place) {
+    if (place < 0 || static_cast<size_t>(place) >= strings.size()) throw nb::index_error("no such string");
+    return strings[static_cast<size_t>(place)];
+}
+
+nb::list list_of(const ByteStrings& strings) {
     nb::list all;
-    std::vector<Py_UCS2> spelled;
-    for (nb::handle token : tokens) {
-        spelled.clear();
-        for (const uint8_t byte : bytes_of(nb::cast<nb::bytes>(token)))
-            spelled.push_back(characters[byte]);
-        PyObject* string = PyUnicode_FromKindAndData(PyUnicode_2BYTE_KIND, spelled.data(),
-                                                     static_cast<Py_ssize_t>(spelled.size()));
-        if (!string) throw nb::python_error();
-        all.append(nb::steal(string));
-    }
+    for (size_t i = 0; i < strings.size(); ++i) all.append(to_str(strings[i]));
     return all;
+}
+
+// Empty ones aside.
+bool are_distinct(const ByteStrings& strings) {
+    BytesIndex index(strings, strings.size());
+    for (size_t i = 0; i < strings.size(); ++i) {
+        index.look_ahead(i);
+        const auto place = static_cast<Id>(i);
+        if (!strings[i].empty() && index.insert(place) != place) return false;
+    }
+    return true;
+}
+
+using Rows = nb::ndarray<const Id, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// All ids of rows whose first two are places of strings.
+std::span<const Id> checked(const Rows& rows, const ByteStrings& strings) {
+    const std::span<const Id> ids(rows.data(), rows.size());
+    for (size_t at = 0; at < ids.size(); at += rows.shape(1))
+        if (std::max(ids[at], ids[at + 1]) >= strings.size()) throw nb::index_error("a row of no strings");
+    return ids;
+}
+
+nb::bytes joined_pairs(const ByteStrings& strings, const Rows& rows, std::string_view between,
+                       std::string_view behind) {
+    std::string out;
+    const auto append = [&](Bytes text) { out.append(text.begin(), text.end()); };
+    const std::span<const Id> ids = checked(rows, strings);
+    for (size_t at = 0; at < ids.size(); at += rows.shape(1)) {
+        append(strings[ids[at]]);
+        out += between;
+        append(strings[ids[at + 1]]);
+        out += behind;
+    }
+    return nb::bytes(out.data(), out.size());
+}
+
+Array<uint8_t> json_model(const ByteStrings& strings, ArrayView<Id> inside, const Rows& rows,
+                          std::string_view before, std::string_view behind) {
+    for (const Id id : span_of(inside)) string_at(strings, id);
+    LargeVector<uint8_t> out(before.begin(), before.end());
+    append_model(strings, span_of(inside), checked(rows, strings), rows.shape(1), out);
+    out.insert(out.end(), behind.begin(), behind.end());
+    return to_array(std::move(out));
 }
 
 }  // namespace
@@ -114,17 +128,27 @@ nb::list to_characters(const nb::list& tokens, const nb::str& alphabet) {
 void bind_flat(nb::module_& m) {
     m.def("pairs", pairs, "rows"_a, "The first two columns of some rows.",
           nb::sig("def pairs(rows: NDArray[numpy.uint32]) -> tuple[tuple[int, int], ...]"));
-    m.def("joined_pairs", joined_pairs, "strings"_a, "pairs"_a, "between"_a, "behind"_a,
-          "One text of the two strings of each pair, with text between and behind them.",
-          nb::sig("def joined_pairs(strings: list[str], pairs: tuple[tuple[int, int], ...],"
-                  " between: str, behind: str) -> str"));
     m.def("rank_lines", rank_lines, "data"_a,
           "The numbers of tokens in lines of base64, a space and a number of at most nine digits; None "
           "if a line is anything else, or a token there twice.",
-          nb::sig("def rank_lines(data: bytes) -> dict[bytes, int] | None"));
-    m.def("to_characters", to_characters, "tokens"_a, "alphabet"_a,
-          "Each token spelled with the characters that stand for its bytes.",
-          nb::sig("def to_characters(tokens: list[bytes], alphabet: str) -> list[str]"));
+          nb::sig("def rank_lines(data: bytes) -> StringIds | None"));
+    nb::class_<ByteStrings>(m, "Strings")
+        .def("__len__", &ByteStrings::size)
+        .def("__getitem__", [](const ByteStrings& strings, int64_t place) {
+            return to_str(string_at(strings, place));
+        }, "place"_a)
+        .def("to_list", list_of, nb::sig("def to_list(self) -> list[str]"))
+        .def("are_distinct", are_distinct, "Whether no two are the same, empty ones aside.")
+        .def("joined_pairs", joined_pairs, "rows"_a, "between"_a, "behind"_a,
+             "One text of the two strings at the first two places of each row, with text between and "
+             "behind them.",
+             nb::sig("def joined_pairs(self, rows: NDArray[numpy.uint32], between: str, behind: str)"
+                     " -> bytes"))
+        .def("json_model", json_model, "inside"_a, "rows"_a, "before"_a, "behind"_a,
+             "`{STRING:PLACE,…},\"merges\":[[STRING,STRING],…]` in UTF-8, of the strings inside and of "
+             "those at the first two places of each row, with text before and behind it.",
+             nb::sig("def json_model(self, inside: NDArray[numpy.uint32], rows: NDArray[numpy.uint32],"
+                     " before: str, behind: str) -> NDArray[numpy.uint8]"));
 }
 
 }  // namespace bpe::bindings

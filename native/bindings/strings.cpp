@@ -37,12 +37,22 @@ std::optional<Matrix<Id>> merge_ids(const StringIds& strings, const nb::list& me
     return finished ? std::optional(to_matrix(std::move(*finished), 3)) : std::nullopt;
 }
 
-nb::str text_of(Bytes utf8) { return nb::str(reinterpret_cast<const char*>(utf8.data()), utf8.size()); }
-
 nb::dict dict_of(const StringIds& strings) {
     nb::dict all;
-    for (size_t i = 0; i < strings.size(); ++i) all[text_of(strings.string(i))] = strings.ids()[i];
+    for (size_t i = 0; i < strings.size(); ++i) all[to_str(strings.string(i))] = strings.ids()[i];
     return all;
+}
+
+nb::dict dict_of_bytes(const StringIds& strings) {
+    nb::dict all;
+    for (size_t i = 0; i < strings.size(); ++i) all[to_bytes(strings.string(i))] = strings.ids()[i];
+    return all;
+}
+
+// The bytes of a bytes, the UTF-8 of a str.
+std::optional<Bytes> string_of(nb::handle string) {
+    if (PyBytes_Check(string.ptr())) return bytes_of(nb::borrow<nb::bytes>(string));
+    return utf8_of(string.ptr());
 }
 
 // Null if there is anything but strings and ids.
@@ -50,7 +60,7 @@ std::shared_ptr<StringIds> strings_of(const nb::dict& vocab) {
     auto strings = std::make_shared<StringIds>();
     strings->reserve(vocab.size(), 8 * vocab.size());
     for (auto [string, number] : vocab) {
-        const auto text = utf8_of(string.ptr());
+        const auto text = string_of(string);
         const Id id = plain_id(number.ptr());
         if (!text || id == kNoId) return nullptr;
         strings->push_back(*text, id);
@@ -58,8 +68,8 @@ std::shared_ptr<StringIds> strings_of(const nb::dict& vocab) {
     return strings->build_index() ? strings : nullptr;
 }
 
-std::optional<Id> find(const StringIds& strings, const nb::str& string) {
-    const auto text = utf8_of(string.ptr());
+std::optional<Id> find(const StringIds& strings, nb::handle string) {
+    const auto text = string_of(string);
     return text ? strings.find(*text) : std::nullopt;
 }
 
@@ -152,12 +162,15 @@ void bind_strings(nb::module_& m) {
     nb::class_<StringIds>(m, "StringIds")
         .def_static("of", strings_of, "vocab"_a,
                     "Strings and their ids; None if anything in the dict is something else.",
-                    nb::sig("def of(vocab: dict[str, int]) -> StringIds | None"))
+                    nb::sig("def of(vocab: dict[str, int] | dict[bytes, int]) -> StringIds | None"))
         .def("__len__", &StringIds::size)
-        .def("find", find, "string"_a, "The id of a string, or None.")
+        .def("find", find, "string"_a, "The id of a string, or None.",
+             nb::sig("def find(self, string: str | bytes) -> int | None"))
         .def_prop_ro("end", end_of, "One more than the greatest id.")
         .def("has_distinct_ids", has_distinct_ids)
         .def("to_dict", dict_of, nb::sig("def to_dict(self) -> dict[str, int]"))
+        .def("to_dict_of_bytes", dict_of_bytes,
+             nb::sig("def to_dict_of_bytes(self) -> dict[bytes, int]"))
         .def("merge_ids", merge_ids, "merges"_a,
              "Rows (left, right, made) of merges of strings, all pairs or all strings with a space; "
              "None if one is not that, or names or makes what is not here.",

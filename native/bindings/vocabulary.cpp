@@ -1,7 +1,13 @@
 // `Vocabulary`: tokens, kinds and merges, which Python sees as tuples.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <ranges>
+
+#include "../base/utf8.h"
+#include "../encode/spelling.h"
 #include "pairs.h"
 
 namespace bpe::bindings {
@@ -73,6 +79,59 @@ Matrix<Id> rows_of(const Vocabulary& vocabulary) {
     return to_matrix(std::move(rows), 3);
 }
 
+nb::bytes token_at(const Vocabulary& vocabulary, int64_t id) {
+    if (id < 0 || static_cast<size_t>(id) >= vocabulary.size()) throw nb::index_error("no such token");
+    return to_bytes(vocabulary.tokens()[static_cast<size_t>(id)]);
+}
+
+nb::tuple byte_ids(const Vocabulary& vocabulary) {
+    nb::list ids;
+    for (size_t byte = 0; byte < 256; ++byte) {
+        const auto value = static_cast<uint8_t>(byte);
+        const auto id = vocabulary.index().find({&value, 1});
+        ids.append(id ? nb::object(nb::int_(*id)) : nb::none());
+    }
+    return nb::tuple(ids);
+}
+
+Array<uint32_t> sizes_of(const Vocabulary& vocabulary) {
+    std::vector<uint32_t> sizes;
+    sizes.reserve(vocabulary.size());
+    for (size_t id = 0; id < vocabulary.size(); ++id)
+        sizes.push_back(static_cast<uint32_t>(vocabulary.tokens()[id].size()));
+    return to_array(std::move(sizes));
+}
+
+Array<Id> not_utf8(const Vocabulary& vocabulary) {
+    std::vector<Id> ids;
+    for (size_t id = 0; id < vocabulary.size(); ++id)
+        if (!is_utf8(vocabulary.tokens()[id])) ids.push_back(static_cast<Id>(id));
+    return to_array(std::move(ids));
+}
+
+bool same_tokens(const Vocabulary& a, const Vocabulary& b) {
+    return a.kinds() == b.kinds() && std::ranges::equal(a.tokens().ends(), b.tokens().ends()) &&
+           equal(a.tokens().blob(), b.tokens().blob());
+}
+
+bool same_merges(const Vocabulary& a, const Vocabulary& b) {
+    return std::ranges::equal(a.merges(), b.merges(), [](const Merge& x, const Merge& y) {
+        return x.left == y.left && x.right == y.right;
+    });
+}
+
+ByteStrings strings_of(const Vocabulary& vocabulary, const std::optional<nb::str>& alphabet,
+                       const nb::dict& replaced) {
+    Characters characters;
+    if (alphabet && nb::len(*alphabet) != characters.size())
+        throw nb::value_error("one character per byte");
+    for (size_t byte = 0; alphabet && byte < characters.size(); ++byte)
+        characters[byte] = nb::cast<std::string>((*alphabet)[byte]);
+    std::map<Id, std::string> strings;
+    for (auto [id, string] : replaced) strings[nb::cast<Id>(id)] = nb::cast<std::string>(string);
+    return spelled(vocabulary, alphabet ? &characters : nullptr, strings);
+}
+
 }  // namespace
 
 void bind_vocabulary(nb::module_& m) {
@@ -91,6 +150,17 @@ void bind_vocabulary(nb::module_& m) {
                     nb::sig("def grown(tokens: list[bytes], behind: list[bytes], kinds: bytes,"
                             " pairs: NDArray[numpy.uint32], cut: int) -> Vocabulary | None"))
         .def("__len__", &Vocabulary::size)
+        .def("__getitem__", token_at, "id"_a)
+        .def("byte_ids", byte_ids, "Of each byte, the normal token that it alone is.",
+             nb::sig("def byte_ids(self) -> tuple[int | None, ...]"))
+        .def("sizes", sizes_of, "The bytes of each token.")
+        .def("not_utf8", not_utf8, "The ids of tokens that are no text.")
+        .def("same_tokens", same_tokens, "other"_a, "Whether each id is the same, and of one kind.")
+        .def("same_merges", same_merges, "other"_a, "Whether the pairs are the same, and their order.")
+        .def("strings", strings_of, "alphabet"_a.none(), "replaced"_a,
+             "Of each token, its bytes in the characters of an alphabet, or as UTF-8, which they must "
+             "be; some may be replaced.",
+             nb::sig("def strings(self, alphabet: str | None, replaced: dict[int, str]) -> Strings"))
         .def("tokens", tokens_of, nb::sig("def tokens(self) -> tuple[bytes, ...]"))
         .def("merges", merges_of, nb::sig("def merges(self) -> tuple[tuple[int, int], ...]"))
         .def("rows", rows_of, "Rows (left, right, merged) of the merges.")

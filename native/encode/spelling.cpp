@@ -69,4 +69,28 @@ ByteStrings Spelling::tokens(const std::map<Id, std::string>& replaced) const {
     return tokens;
 }
 
+ByteStrings spelled(const Vocabulary& vocabulary, const Characters* characters,
+                    const std::map<Id, std::string>& replaced) {
+    const ByteStrings& tokens = vocabulary.tokens();
+    ByteStrings strings;
+    strings.reserve(tokens.size(), 2 * tokens.total_bytes());
+    std::vector<uint8_t> room;
+    auto next = replaced.begin();
+    for (Id id = 0; id < tokens.size(); ++id) {
+        if (next != replaced.end() && next->first == id) {
+            strings.push_back(as_bytes((next++)->second));
+        } else if (!characters) {
+            strings.push_back(tokens[id]);
+        } else {
+            room.clear();
+            for (const uint8_t byte : tokens[id]) {
+                const std::string& character = (*characters)[byte];
+                room.insert(room.end(), character.begin(), character.end());
+            }
+            strings.push_back(room);
+        }
+    }
+    return strings;
+}
+
 }  // namespace bpe

@@ -1,8 +1,9 @@
-// From strings with ids to a vocabulary of bytes.
+// From strings with ids to a vocabulary of bytes, and back.
 #pragma once
 
 #include <array>
 #include <map>
+#include <string>
 
 #include "../base/string_ids.h"
 #include "vocabulary.h"
@@ -32,5 +33,12 @@ private:
     std::vector<uint32_t> places_;  // among these, of each id
     std::vector<Kind> kinds_;
 };
+
+// The character that stands for each byte, in UTF-8.
+using Characters = std::array<std::string, 256>;
+
+// The string of each token: its bytes in these characters, or as they are. Some may be replaced.
+ByteStrings spelled(const Vocabulary& vocabulary, const Characters* characters,
+                    const std::map<Id, std::string>& replaced);
 
 }  // namespace bpe
