@@ -262,6 +262,15 @@ class PieceCounter:
     def add_column(self, data: object, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None = None) -> None:
         """Documents that lie in one buffer, each from one offset to the next."""
 
+    def reserve(self, size: int) -> int:
+        """The place of so many bytes that come next."""
+
+    def add_at(self, documents: object, place: int, worker: int, progress: object | None = None) -> None:
+        """`add` on this thread, for several at once: each a worker of its own."""
+
+    def add_column_at(self, data: object, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], place: int, worker: int, progress: object | None = None) -> None:
+        """`add_column` in the same way."""
+
     def add_pieces(self, blob: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Pieces that were cut elsewhere."""
 

@@ -1,7 +1,9 @@
 """Counting pieces: blocks, threads, saving, adding up, forgetting."""
 
+import json
 import random
 import re
+import threading
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from training_helpers import HUGGING_FACE, merges_of
 
 import bpe_compat as bc
+from bpe_compat.errors import FormatError
 from bpe_compat.patterns import PATTERNS
 from bpe_compat.training.sources import files
 
@@ -67,6 +70,35 @@ def test_threads_change_neither_counts_nor_order(tmp_path: Path) -> None:
     for threads in (2, 3, 8):
         assert list(bc.count([text], threads=threads).items()) == expected
         assert list(bc.count(path, threads=threads).items()) == expected
+
+
+def test_files_of_characters_are_counted_in_order_on_threads(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    for number in range(4):
+        lines = ("".join(rng.choices([*FRAGMENTS, "🙂"], k=40)) for _ in range(20_000))
+        with (tmp_path / f"{number}.jsonl").open("w") as file:
+            file.writelines(json.dumps({"text": line}) + "\n" for line in lines)
+    expected = list(bc.count(tmp_path, threads=1).items())
+    assert list(bc.count(tmp_path, threads=3).items()) == expected
+
+
+def test_what_one_thread_raises_ends_all(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"the cat sat\n" * 200_000 + b"\xff" + b"on the mat\n" * 200_000)
+    before = threading.active_count()
+    for threads in (1, 3):
+        with pytest.raises(FormatError, match="offset 2400000"):
+            bc.count(path, threads=threads)
+
+    def stop(stage: str, done: int, total: int | None) -> None:
+        if done > 1_000_000:
+            raise KeyboardInterrupt
+
+    counts = bc.count([], special_tokens=())
+    with pytest.raises(KeyboardInterrupt):
+        counts.add(path, threads=3, progress=stop)
+    assert threading.active_count() == before
+    assert 0 < counts.total_bytes < 4_600_001
 
 
 def test_top_and_totals() -> None:

@@ -22,7 +22,8 @@ from ..progress import Progress, ProgressCallback
 from ..spec import Split, check_text
 from ..texts import all_valid, valid
 from ..threads import thread_count
-from .sources import Batch, Column, Errors, Reading, batches, total_bytes
+from .sources import Batch, Column, Errors, Reading, batches, names_files, size_of, total_bytes
+from .turns import in_turns
 
 __all__ = ["Cutting", "PieceCounts", "checked_specials", "count"]
 
@@ -57,6 +58,7 @@ class PieceCounts:
         if memory_limit is not None and memory_limit < 1 << 20:
             raise ValueError(f"memory_limit must be at least {1 << 20} bytes, not {memory_limit}")
         self.cutting = cutting
+        self._memory_limit = memory_limit
         name = scanner_of(cutting.splits)
         specials = [token.encode() for token in cutting.special_tokens]
         self.core = _core.PieceCounter(name or "none", specials, cutting.by_line, memory_limit)
@@ -171,12 +173,18 @@ class PieceCounts:
             for piece, number in sources.items():
                 self._add_piece(piece, number)
             return self
-        used = thread_count(threads)
-        reading = Reading(text_column, errors, self._last_cut, ahead=used > 1)
+        used = 1 if self._memory_limit else thread_count(threads)
+        shared = used > 1 and self._in_python is None and names_files(sources)
+        reading = Reading(text_column, errors, self._last_cut)
         forgotten = self.core.forgotten
         with Progress(progress, "counting", total_bytes(sources), "B") as bar:
-            for batch in batches(sources, reading):
-                bar.finish(self._add_batch(batch, used, bar))
+            found = batches(sources, reading)
+            if shared:
+                in_turns(found, reading.blocks, self.core, used, bar)
+            else:
+                for batch in found:
+                    bar.finish(self._add_batch(batch, used, bar))
+                    reading.blocks.give_back(batch)
         if dropped := self.core.forgotten - forgotten:
             warnings.warn(
                 f"memory_limit was reached: {dropped} occurrences of rare pieces were dropped",
@@ -191,12 +199,11 @@ class PieceCounts:
                 self._in_python.add([batch.data[a:b] for a, b in spans], self.core)
             else:
                 self.core.add_column(batch.data, batch.offsets, threads, bar.report)
-            return batch.size
-        if self._in_python:
+        elif self._in_python:
             self._in_python.add(all_valid(batch), self.core)
         else:
             self.core.add(batch, threads, bar.report)
-        return sum(map(len, batch))
+        return size_of(batch)
 
     def _last_cut(self, block: memoryview) -> int:
         if self._in_python:

@@ -36,7 +36,7 @@ Matrix<Id> merges_of(PieceCounter& counter, const Start& start, TrainOptions opt
     std::vector<Id> values;
     {
         const nb::gil_scoped_release released;
-        const PieceCounts counts(counter.table(), options.tie_break == TieBreak::first);
+        const PieceCounts counts(counter.tables(), options.tie_break == TieBreak::first);
         for (const auto& [a, b] : train(counts, start, options, watch))
             values.insert(values.end(), {a, b});
     }
@@ -97,6 +97,30 @@ void bind_training(nb::module_& m) {
                  counter.add(documents, threads, watch);
              }, "data"_a, "offsets"_a, "threads"_a, "progress"_a = nb::none(),
              "Documents that lie in one buffer, each from one offset to the next.")
+        .def("reserve", &PieceCounter::reserve, "size"_a, "The place of so many bytes that come next.")
+        .def("add_at",
+             [](PieceCounter& counter, nb::handle documents, uint64_t place, unsigned worker,
+                nb::object progress) {
+                 const Texts texts(documents);
+                 Tally& tally = counter.tally_of(worker);
+                 PythonWatch watch(std::move(progress));
+                 const nb::gil_scoped_release released;
+                 counter.add_at(texts.views(), place, tally, watch);
+             }, "documents"_a, "place"_a, "worker"_a, "progress"_a = nb::none(),
+             "`add` on this thread, for several at once: each a worker of its own.")
+        .def("add_column_at",
+             [](PieceCounter& counter, nb::handle data, ArrayView<int64_t> offsets, uint64_t place,
+                unsigned worker, nb::object progress) {
+                 const Text text(data);
+                 const auto all = span_of(offsets);
+                 if (all.empty()) return;
+                 const std::vector<Bytes> documents = column_of(text, all.subspan(1), all[0]);
+                 Tally& tally = counter.tally_of(worker);
+                 PythonWatch watch(std::move(progress));
+                 const nb::gil_scoped_release released;
+                 counter.add_at(documents, place, tally, watch);
+             }, "data"_a, "offsets"_a, "place"_a, "worker"_a, "progress"_a = nb::none(),
+             "`add_column` in the same way.")
         .def("add_pieces",
              [](PieceCounter& counter, const nb::bytes& blob, ArrayView<int64_t> ends,
                 ArrayView<uint64_t> counts) {
@@ -112,11 +136,11 @@ void bind_training(nb::module_& m) {
                  const nb::gil_scoped_release released;
                  return counter.last_cut(bytes);
              }, "text"_a, "The last offset where a text may be cut whatever follows it; 0 if none.")
-        .def("__len__", [](PieceCounter& counter) { return counter.table().size(); })
-        .def_prop_ro("forgotten", [](PieceCounter& counter) { return counter.table().forgotten(); })
+        .def("__len__", [](PieceCounter& counter) { return counter.tables().size(); })
+        .def_prop_ro("forgotten", [](PieceCounter& counter) { return counter.tables().forgotten(); })
         .def("pieces",
              [](PieceCounter& counter) {
-                 const PieceCounts pieces(counter.table(), true);
+                 const PieceCounts pieces(counter.tables(), true);
                  std::vector<uint8_t> blob;
                  std::vector<int64_t> ends;
                  std::vector<uint64_t> counts;

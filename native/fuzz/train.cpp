@@ -158,7 +158,7 @@ void run(Input in) {
     for (const std::string& document : documents) views.push_back(bytes_of(document));
     PieceCounter counter({scanner, {special}, by_line, SIZE_MAX});
     counter.add(views, options.threads, watch);
-    const PieceCounts counts(counter.table(), true);
+    const PieceCounts counts(counter.tables(), true);
     CHECK(counts.size() == words.size());
     size_t i = 0;
     counts.for_each([&](Bytes piece, uint64_t count) {

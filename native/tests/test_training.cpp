@@ -47,22 +47,22 @@ void training() {
     options.merges = 40;
     Watch watch;
     for (int round = 0; round < 300; ++round) {
-        CountTable table;
+        PieceCounter counter({scanner("none"), {}, false, SIZE_MAX});
         Words words;
         for (size_t n = random() % 12; n > 0; --n) {
             std::string piece;
             for (size_t length = 1 + random() % 14; length > 0; --length) piece += "ab"[random() % 2];
             // Far apart in every other round: then rare pairs are listed late.
             const uint64_t count = round % 2 ? uint64_t{1} << random() % 40 : 1 + random() % 5;
-            table.add(Exact(piece), count, n);
+            counter.add_piece(Exact(piece), count);
         }
-        const PieceCounts counts(table, true);
+        const PieceCounts counts(counter.tables(), true);
         counts.for_each([&](Bytes piece, uint64_t count) {
             words.push_back({std::vector<Id>(piece.begin(), piece.end()), count});
         });
         options.tie_break = TieBreak::ids;
         CHECK(train(counts, start, options, watch) == textbook(words, options.merges));
-        const PieceCounts unordered(table, false);
+        const PieceCounts unordered(counter.tables(), false);
         for (options.threads = 1; options.threads < 4; ++options.threads)
             CHECK(train(unordered, start, options, watch) == textbook(words, options.merges));
         for (const TieBreak tie : {TieBreak::bytes, TieBreak::first}) {
@@ -72,13 +72,13 @@ void training() {
         }
     }
     // Merges large enough for all threads to work on them.
-    CountTable long_words;
+    PieceCounter long_words({scanner("none"), {}, false, SIZE_MAX});
     for (int n = 0; n < 50; ++n) {
         std::string piece;
         for (int length = 0; length < 4000; ++length) piece += "abc"[random() % 3];
-        long_words.add(Exact(piece), 1 + random() % 5, static_cast<uint64_t>(n));
+        long_words.add_piece(Exact(piece), 1 + random() % 5);
     }
-    const PieceCounts counts(long_words, true);
+    const PieceCounts counts(long_words.tables(), true);
     for (const TieBreak tie : {TieBreak::bytes, TieBreak::ids, TieBreak::first}) {
         options.tie_break = tie;
         options.threads = 1;
@@ -95,13 +95,13 @@ void training() {
         PieceCounter many({scanner("cl100k"), {"<s>"}, by_line, SIZE_MAX});
         one.add(views, 1, watch);
         many.add(views, 5, watch);
-        const auto list_of = [](const CountTable& table) {
+        const auto list_of = [](const CountTables& tables) {
             std::vector<std::pair<std::string, uint64_t>> list;
-            PieceCounts(table, true).for_each(
+            PieceCounts(tables, true).for_each(
                 [&](Bytes piece, uint64_t count) { list.push_back({string_of(piece), count}); });
             return list;
         };
-        CHECK(list_of(one.table()) == list_of(many.table()));
+        CHECK(list_of(one.tables()) == list_of(many.tables()));
     }
 }
 

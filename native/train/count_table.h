@@ -1,7 +1,6 @@
 // How often each distinct piece occurs, and where it occurred first.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "../base/byte_strings.h"
@@ -9,6 +8,19 @@
 #include "../base/short_key.h"
 
 namespace bpe {
+
+// A piece of up to 15 bytes. The count of none is 0.
+struct ShortPiece {
+    ShortKey key;
+    uint64_t count, order;
+};
+
+// A longer one, which lies in some text.
+struct LongPiece {
+    Bytes piece;
+    uint64_t hash;  // `hash_of` it
+    uint64_t count, order;
+};
 
 // Pieces of up to 15 bytes, nearly all of them, are keys themselves; longer ones lie in a buffer. A
 // piece's order is the offset of its first appearance in the text.
@@ -18,25 +30,18 @@ namespace bpe {
 // times, for the smallest n that frees half of the places.
 class CountTable {
 public:
-    explicit CountTable(size_t memory_limit = SIZE_MAX)
-        : memory_limit_(memory_limit), slots_(1 << 12) {}
+    explicit CountTable(size_t memory_limit = SIZE_MAX) : memory_limit_(memory_limit), slots_(1 << 7) {}
     CountTable(const CountTable&) = delete;
 
-    // Before the table is looked at, `flush` must have been called.
     size_t size() const { return short_count_ + long_pieces_.size(); }
     // An upper bound of how long all pieces together are.
     size_t total_bytes() const { return ShortKey::kMost * short_count_ + long_pieces_.total_bytes(); }
     // How often pieces occurred that were forgotten.
     uint64_t forgotten() const { return forgotten_; }
 
-    // Adds consecutive pieces of a text, the first of which starts at `begin`. `order` is the place
-    // of the text's start.
-    void add_pieces(Bytes text, size_t begin, std::span<const size_t> ends, uint64_t order);
-    void flush();
-    // Adds one piece so many times.
-    void add(Bytes piece, uint64_t count, uint64_t order);
-    // Adds all of another table, on so many threads. Not for tables with a limit.
-    void add(const CountTable& other, unsigned threads);
+    // Memory is asked for some pieces ahead, so that cache misses overlap.
+    void add(std::span<const ShortPiece> pieces);
+    void add(std::span<const LongPiece> pieces);
 
     // Pieces are at places below this, though not at each.
     size_t places() const { return slots_.size() + long_pieces_.size(); }
@@ -46,43 +51,26 @@ public:
         if (place >= slots_.size()) {
             const auto id = static_cast<Id>(place - slots_.size());
             sink(long_pieces_[id], long_counts_[id].count, long_counts_[id].order);
-        } else if (const Slot& slot = slots_[place]; slot.key.high != 0) {
+        } else if (const ShortPiece& slot = slots_[place]; slot.count != 0) {
             sink(slot.key.bytes(), slot.count, slot.order);
         }
     }
 
 private:
-    struct Slot {
-        ShortKey key;
-        uint64_t count, order;
-    };
     struct Counted {
         uint64_t count, order;
     };
 
-    // A piece whose slot has been asked for: all slots of a batch are, before the first is looked
-    // at, so that cache misses overlap.
-    struct Waiting {
-        ShortKey key;
-        uint64_t hash, order;
-    };
-
-    static constexpr size_t kBatch = 64;
-
-    void add_short(ShortKey key, uint64_t hash, uint64_t count, uint64_t order);
-    size_t add_part(const CountTable& other, unsigned part, unsigned parts,
-                    std::vector<const Slot*>& rest);
-    void add_long(Bytes piece, uint64_t count, uint64_t order);
+    void add(const ShortPiece& piece);
+    void add(const LongPiece& piece);
     void reserve(size_t more);
     void resize(size_t slots, uint64_t forgotten_count);
     void forget_long();
 
     size_t memory_limit_;
     uint64_t forgotten_ = 0;
-    ZeroedArray<Slot> slots_;  // a power of two, at most 5/8 full; open addressing
+    ZeroedArray<ShortPiece> slots_;  // a power of two, at most 5/8 full; open addressing
     size_t short_count_ = 0;
-    std::array<Waiting, kBatch> waiting_;
-    size_t waiting_count_ = 0;
     ByteStrings long_pieces_;
     LargeVector<Counted> long_counts_;
     BytesIndex long_index_{long_pieces_};

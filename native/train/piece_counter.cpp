@@ -35,20 +35,50 @@ void PieceCounter::add(std::span<const Bytes> documents, unsigned threads, Watch
     if (options_.memory_limit != SIZE_MAX) threads = 1;
     const uint64_t before = position_;
     const std::vector<Part> parts = parts_of(documents, threads);
-    while (tables_.size() < threads) tables_.push_back(std::make_unique<CountTable>());
+    if (threads > 0) tally_of(threads - 1);
     const auto tasks =
         runs_of(parts.size(), kTask, [&](size_t i) { return parts[i].text.size(); });
-    std::atomic<size_t> next_table{0};
+    std::atomic<size_t> next_tally{0};
     parallel_for(
         tasks.size() - 1, threads, position_ - before, watch,
-        [&](Beat&) { return tables_[next_table++].get(); },
-        [&](size_t task, CountTable* table, Beat& beat) {
-            for (size_t i = tasks[task]; i < tasks[task + 1]; ++i) {
-                if (i + 1 < parts.size()) prefetch_begin(parts[i + 1].text);
-                count_part(parts[i], *table, beat);
-            }
-            table->flush();
+        [&](Beat&) { return tallies_[next_tally++].get(); },
+        [&](size_t task, Tally* tally, Beat& beat) {
+            const auto some = std::span(parts).subspan(tasks[task], tasks[task + 1] - tasks[task]);
+            count_parts(some, *tally, beat);
         });
+}
+
+uint64_t PieceCounter::reserve(uint64_t bytes) {
+    add_bytes(bytes);
+    return std::exchange(position_, position_ + bytes);
+}
+
+Tally& PieceCounter::tally_of(unsigned worker) {
+    while (tallies_.size() <= worker) tallies_.push_back(std::make_unique<Tally>(*tables_));
+    return *tallies_[worker];
+}
+
+void PieceCounter::add_at(std::span<const Bytes> documents, uint64_t place, Tally& tally,
+                          Watch& watch) const {
+    std::vector<Part> parts;
+    uint64_t end = place;
+    for (const Bytes document : documents) parts.push_back({document, std::exchange(end, end + document.size())});
+    parallel_for(
+        1, 1, end - place, watch, [](Beat&) { return 0; },
+        [&](size_t, int, Beat& beat) { count_parts(parts, tally, beat); });
+}
+
+void PieceCounter::count_parts(std::span<const Part> parts, Tally& tally, Beat& beat) const {
+    try {
+        for (size_t i = 0; i < parts.size(); ++i) {
+            if (i + 1 < parts.size()) prefetch_begin(parts[i + 1].text);
+            count_part(parts[i], tally, beat);
+        }
+        tally.leave_texts();
+    } catch (...) {
+        tally.drop_texts();
+        throw;
+    }
 }
 
 // For several threads, long documents are cut where that changes nothing.
@@ -75,13 +105,13 @@ std::vector<PieceCounter::Part> PieceCounter::parts_of(std::span<const Bytes> do
     return parts;
 }
 
-void PieceCounter::count_part(Part part, CountTable& table, Beat& beat) const {
+void PieceCounter::count_part(Part part, Tally& tally, Beat& beat) const {
     const auto count_text = [&](size_t from, size_t to) {
         const Bytes text = part.text.subspan(from, to - from);
         for_each_batch(
             options_.scanner.scan, text, options_.by_line,
             [&](size_t begin, std::span<const size_t> ends) {
-                table.add_pieces(text, begin, ends, part.order + from);
+                tally.add_pieces(text, begin, ends, part.order + from);
             },
             beat);
     };
@@ -105,25 +135,28 @@ void PieceCounter::add_piece(Bytes piece, uint64_t count) {
     uint64_t bytes;
     if (__builtin_mul_overflow(count, piece.size(), &bytes)) throw TooMany();
     add_bytes(bytes);
-    tables_[0]->add(piece, count, position_++);
+    const uint64_t order = position_++;
+    if (piece.size() <= ShortKey::kMost) {
+        const ShortPiece counted{ShortKey::of(piece, 0, piece.size()), count, order};
+        tables_->add(tables_->table_of(counted.key.hash()), std::span(&counted, 1), true);
+    } else {
+        const LongPiece counted{piece, hash_of(piece), count, order};
+        tables_->add(tables_->table_of(counted.hash), std::span(&counted, 1), true);
+    }
 }
 
 void PieceCounter::add_bytes(uint64_t bytes) {
     if (__builtin_add_overflow(total_bytes_, bytes, &total_bytes_)) throw TooMany();
 }
 
-const CountTable& PieceCounter::table() {
-    const auto threads = static_cast<unsigned>(tables_.size());
-    while (tables_.size() > 1) {
-        tables_[0]->add(*tables_.back(), threads);
-        tables_.pop_back();
-    }
-    return *tables_[0];
+const CountTables& PieceCounter::tables() {
+    for (const auto& tally : tallies_) tally->flush();
+    return *tables_;
 }
 
 void PieceCounter::clear() {
-    tables_.clear();
-    tables_.push_back(std::make_unique<CountTable>(options_.memory_limit));
+    tallies_.clear();
+    tables_ = std::make_unique<CountTables>(options_.memory_limit);
 }
 
 }  // namespace bpe

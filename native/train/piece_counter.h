@@ -8,7 +8,7 @@
 #include "../base/parallel.h"
 #include "../encode/added.h"
 #include "../scan/scanner.h"
-#include "count_table.h"
+#include "tally.h"
 
 namespace bpe {
 
@@ -28,6 +28,11 @@ public:
     // Counts the pieces of documents. Neither the counts nor the order of first appearance depend
     // on the number of threads.
     void add(std::span<const Bytes> documents, unsigned threads, Watch& watch);
+    // The same in two steps, of which the second one may be done by several callers at once, each a
+    // worker of its own: in the order of the text, each gets the place for so many bytes.
+    uint64_t reserve(uint64_t bytes);
+    Tally& tally_of(unsigned worker);
+    void add_at(std::span<const Bytes> documents, uint64_t place, Tally& tally, Watch& watch) const;
     // Counts a piece that was cut elsewhere. Throws std::overflow_error if counts of pairs could be
     // too large for 64 bits.
     void add_piece(Bytes piece, uint64_t count);
@@ -36,8 +41,8 @@ public:
     // follows the text; 0 if there is none.
     size_t last_cut(Bytes text) const;
 
-    // All that was counted, in one table.
-    const CountTable& table();
+    // All that was counted.
+    const CountTables& tables();
     // Forgets all that was counted.
     void clear();
 
@@ -48,7 +53,8 @@ private:
     };
 
     std::vector<Part> parts_of(std::span<const Bytes> documents, unsigned threads);
-    void count_part(Part part, CountTable& table, Beat& beat) const;
+    void count_parts(std::span<const Part> parts, Tally& tally, Beat& beat) const;
+    void count_part(Part part, Tally& tally, Beat& beat) const;
     bool splits_special(Bytes text, size_t at) const;
     void add_bytes(uint64_t bytes);
 
@@ -56,7 +62,8 @@ private:
     std::vector<AddedToken> added_;
     std::vector<uint8_t> enabled_;
     AddedTokens specials_;
-    std::vector<std::unique_ptr<CountTable>> tables_;  // one per thread, added up at the end
+    std::unique_ptr<CountTables> tables_;
+    std::vector<std::unique_ptr<Tally>> tallies_;  // one per thread
     uint64_t position_ = 0;     // of what comes next, in the whole text
     uint64_t total_bytes_ = 0;  // counted so far, an upper bound of any count
 };

@@ -4,17 +4,17 @@
 #include <vector>
 
 #include "../base/runs.h"
-#include "count_table.h"
+#include "tally.h"
 
 namespace bpe {
 
-// The distinct pieces of a table and their counts; the table must outlive this object unchanged.
+// The distinct pieces in tables and their counts; the tables must outlive this object unchanged.
 class PieceCounts {
 public:
-    // In the order of first appearance if that is asked for, else in that of the table.
-    PieceCounts(const CountTable& table, bool in_order);
+    // In the order of first appearance if that is asked for, else in that of the tables.
+    PieceCounts(const CountTables& tables, bool in_order);
 
-    size_t size() const { return table_.size(); }
+    size_t size() const { return tables_.size(); }
 
     // Calls `sink(piece, count)` for each; `piece` is gone afterwards.
     template <class Sink>
@@ -24,14 +24,14 @@ public:
     // The same for one of so many parts, which are one behind the other.
     template <class Sink>
     void for_each(size_t part, size_t parts, Sink&& sink) const {
-        const auto [first, last] = part_of(in_order_ ? places_.size() : table_.places(), part, parts);
-        for (size_t i = first; i < last; ++i)
-            table_.look_at(in_order_ ? places_[i] : i,
-                           [&](Bytes piece, uint64_t count, uint64_t) { sink(piece, count); });
+        const auto to_sink = [&](size_t, Bytes piece, uint64_t count, uint64_t) { sink(piece, count); };
+        const auto [first, last] = part_of(in_order_ ? places_.size() : tables_.places(), part, parts);
+        if (!in_order_) return tables_.look_at(first, last, to_sink);
+        for (size_t i = first; i < last; ++i) tables_.look_at(places_[i], places_[i] + 1, to_sink);
     }
 
 private:
-    const CountTable& table_;
+    const CountTables& tables_;
     bool in_order_;
     LargeVector<size_t> places_;  // in order
 };

@@ -15,9 +15,19 @@ from typing import Any
 from ...errors import FormatError
 from .columns import is_arrow, is_dataset, read_arrow, read_dataset
 from .files import read_file, read_stream, text_files
-from .reading import Batch, Column, Document, Errors, Reading
+from .reading import Batch, Blocks, Column, Document, Errors, Reading, size_of
 
-__all__ = ["Batch", "Column", "Errors", "Reading", "batches", "total_bytes"]
+__all__ = [
+    "Batch",
+    "Blocks",
+    "Column",
+    "Errors",
+    "Reading",
+    "batches",
+    "names_files",
+    "size_of",
+    "total_bytes",
+]
 
 _BATCH_BYTES = 1 << 22
 _MOST_ITEMS = 1 << 16
@@ -26,14 +36,14 @@ _MOST_ITEMS = 1 << 16
 def batches(sources: Any, reading: Reading) -> Iterator[Batch]:
     """The documents of a source, up to a few megabytes at a time.
 
-    A batch must be used up before the next one is asked for: it may lie in memory that is used
-    again. Raises `FormatError` for a missing file, text that is not UTF-8 and items that are no
-    text, `UnsupportedError` for files of a kind that cannot be read.
+    Who has used a batch up gives it back to `reading.blocks`. Raises `FormatError` for a missing
+    file, text that is not UTF-8 and items that are no text, `UnsupportedError` for files of a kind
+    that cannot be read.
     """
     paths = _paths(sources)
     if paths is not None:
-        files = (batch for path in paths for batch in read_file(path, reading))
-        yield from _ahead(files) if reading.ahead else files
+        for path in paths:
+            yield from read_file(path, reading)
     elif is_dataset(sources):
         yield from read_dataset(sources, reading)
     elif is_arrow(sources):
@@ -46,6 +56,11 @@ def batches(sources: Any, reading: Reading) -> Iterator[Batch]:
         )
     else:
         yield from _iterable(sources, reading)
+
+
+def names_files(sources: Any) -> bool:
+    """Whether these are paths: then all code that reads them is ours, and any thread may run it."""
+    return _paths(sources) is not None
 
 
 def total_bytes(sources: Any) -> int | None:
@@ -85,17 +100,6 @@ def _expanded(name: str) -> list[Path]:
             raise FormatError(f"{name}: matches no file; to train on a text itself pass [text]")
         return files
     return [path]
-
-
-def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The same batches: the next one is read while one is used."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, "reading") as reader:
-        following = reader.submit(next, batches, None)
-        while (batch := following.result()) is not None:
-            following = reader.submit(next, batches, None)
-            yield batch
 
 
 def _iterable(sources: Iterable[Any], reading: Reading) -> Iterator[Batch]:

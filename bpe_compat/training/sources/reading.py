@@ -1,7 +1,7 @@
 """What all readers of sources share: how to read, and what they hand on."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ... import _core
 from ...errors import FormatError
 
-__all__ = ["Batch", "Column", "Document", "Errors", "Reading"]
+__all__ = ["Batch", "Blocks", "Column", "Document", "Errors", "Reading", "size_of"]
 
 Document = str | bytes | memoryview
 Errors = Literal["strict", "replace", "bytes"]
@@ -32,20 +32,51 @@ class Column:
 Batch = list[Document] | Column
 
 
+def size_of(batch: Batch) -> int:
+    """Bytes of all documents; characters of those that are str."""
+    return batch.size if isinstance(batch, Column) else sum(map(len, batch))
+
+
+class Blocks:
+    """Memory for blocks of text, which is used again: new pages are slow.
+
+    >>> blocks = Blocks()
+    >>> text = blocks.take(8)[:5]
+    >>> blocks.give_back([text])
+    >>> blocks.take(8).obj is text.obj
+    True
+    """
+
+    def __init__(self) -> None:
+        self._free: list[bytearray] = []
+
+    def take(self, size: int) -> memoryview:
+        """A block of this size with anything in it."""
+        while self._free:
+            if len(block := self._free.pop()) == size:
+                return memoryview(block)
+        return memoryview(bytearray(size))
+
+    def give_back(self, batch: Batch) -> None:
+        """Says that a batch was used up: others may be read over it."""
+        for document in () if isinstance(batch, Column) else batch[:1]:
+            if isinstance(document, memoryview) and isinstance(document.obj, bytearray):
+                self._free.append(document.obj)
+
+
 @dataclass(frozen=True)
 class Reading:
     """How sources are read.
 
     `errors` says what becomes of bytes that are no UTF-8: an error, U+FFFD, or pieces of their own.
     `last_cut` gives the last offset where a block of a longer text may be cut in two without a
-    change to its pieces; 0 if there is none. `ahead` lets a thread read files while text of them is
-    counted.
+    change to its pieces; 0 if there is none. `blocks` is the memory that text is read into.
     """
 
     text_column: str
     errors: Errors
     last_cut: Callable[[memoryview], int]
-    ahead: bool = False
+    blocks: "Blocks" = field(default_factory=lambda: Blocks())
 
     def cell(self, row: Mapping[str, Any], name: str) -> Any:
         """The text column of a row."""
