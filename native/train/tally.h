@@ -15,7 +15,7 @@ class CountTables {
 public:
     explicit CountTables(size_t memory_limit = SIZE_MAX);
 
-    // Which table a piece is for, by its hash: the bits on top, since tables use those at the bottom.
+    // Which table a piece is for, by bits of its hash that are not those of its place in the table.
     size_t table_of(uint64_t hash) const { return hash >> 32 & (tables_.size() - 1); }
     size_t tables() const { return tables_.size(); }
 
