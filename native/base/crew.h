@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -43,13 +44,24 @@ public:
         context_ = &job;
         step_ = [](void* context, unsigned i) { (*static_cast<std::remove_reference_t<Job>*>(context))(i); };
         running_.store(others_.size(), std::memory_order_relaxed);
+        const auto begin = Clock::now();
         start();
         attempt(0);
+        const auto done = Clock::now();
         for (unsigned spins = 0; running_.load(std::memory_order_acquire) != 0; ++spins) rest(spins);
+        const auto waited = Clock::now() - done;
+        was_late_ = waited > kPatience && waited > 2 * (done - begin);
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
+    // Whether the caller waited longer for the others in the last step than they can have worked: if
+    // somebody else has their processor, that is some milliseconds.
+    bool was_late() const { return was_late_; }
+
 private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::microseconds kPatience{200};
+
     void start() {
         generation_.fetch_add(1, std::memory_order_release);
         generation_.notify_all();
@@ -94,6 +106,7 @@ private:
     void* context_ = nullptr;
     std::atomic<uint32_t> generation_{0};
     std::atomic<size_t> running_{0};
+    bool was_late_ = false;
     std::mutex lock_;
     std::exception_ptr error_;
 };
