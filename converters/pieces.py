@@ -17,7 +17,7 @@ from ..errors import FormatError, UnsupportedError
 from ..spec import AddedToken, DecoderStep, Normalizer, Split, TokenizerSpec, TokenKind
 from .base import Part, flag_losses, plain_losses
 from .scores import Merges, canonical, merges_of_scores, uncrossed, unmade
-from .vocabulary import is_utf8, spelling_losses, spellings
+from .vocabulary import spelling_losses, spellings
 
 __all__ = [
     "BYTE",
@@ -284,7 +284,8 @@ def losses(
 ) -> list[str]:
     """What pieces, scores and types cannot hold of a spec, a template apart if that is held."""
     if spec.byte_level:
-        broken = sum(len(t) > 1 and not is_utf8(t) for t in spec.normal_ids())
+        ids, sizes = spec.vocabulary.not_utf8(), spec.vocabulary.sizes()
+        broken = (spec.normal_mask()[ids] & (sizes[ids] > 1)).sum()
         raise UnsupportedError(
             "SentencePiece merges characters, and these tokens are bytes: "
             f"{broken} tokens are not valid UTF-8"

@@ -141,7 +141,7 @@ def parse_ranks(data: bytes, name: str) -> StringIds:
     {b'a': 0, b'ab': 1}
     """
     found = rank_lines(data)
-    if found and len(found) and _is_sound(found):
+    if found and _is_sound(found):
         return found
     ranks: dict[bytes, int] = {}
     owners: dict[int, int] = {}

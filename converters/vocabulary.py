@@ -26,7 +26,6 @@ __all__ = [
     "Spelling",
     "assemble",
     "check_ids",
-    "is_utf8",
     "merges_of_pairs",
     "sound_merges",
     "spelling_losses",
@@ -271,12 +270,3 @@ def spelling_losses(spec: TokenizerSpec) -> list[str]:
         broken = [id for id in vocabulary.not_utf8().tolist() if kinds[id] == _NORMAL]
         found += [f"the token {vocabulary[id]!r}: it is not UTF-8" for id in broken[:1]]
     return found
-
-
-def is_utf8(token: bytes) -> bool:
-    """Whether a token is whole characters."""
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

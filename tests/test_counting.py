@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import reference
 from hypothesis import given
@@ -99,6 +100,15 @@ def test_what_one_thread_raises_ends_all(tmp_path: Path) -> None:
         counts.add(path, threads=3, progress=stop)
     assert threading.active_count() == before
     assert 0 < counts.total_bytes < 4_600_001
+
+
+def test_empty_pieces_and_those_that_never_occur_are_none() -> None:
+    counts = bc.count(["a"], special_tokens=())
+    ends, numbers = np.array([0, 2, 20, 21], np.int64), np.array([7, 0, 0, 3], np.uint64)
+    counts.core.add_pieces(b"abcdefghijklmnopqrstu", ends, numbers)
+    assert list(counts.items()) == [(b"a", 1), (b"u", 3)]
+    assert len(counts) == 2
+    assert bc.train(counts, 256, special_tokens=()).n_vocab == 256
 
 
 def test_top_and_totals() -> None:

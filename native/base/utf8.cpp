@@ -84,15 +84,6 @@ bool widen(Bytes text, uint8_t* out) { return widen_to(text, out); }
 bool widen(Bytes text, uint16_t* out) { return widen_to(text, out); }
 bool widen(Bytes text, uint32_t* out) { return widen_to(text, out); }
 
-bool is_utf8(Bytes text) {
-    for (size_t at = 0; at < text.size();) {
-        const Character c = character_at(text, at);
-        if (c.length == 1 && text[at] >= 0x80) return false;
-        at += c.length;
-    }
-    return true;
-}
-
 void append_utf8(uint32_t code_point, std::vector<uint8_t>& out) {
     const auto tail = [&](unsigned shift) {
         out.push_back(static_cast<uint8_t>(0x80 | (code_point >> shift & 0x3F)));

@@ -21,8 +21,6 @@ bool widen(Bytes text, uint8_t* out);
 bool widen(Bytes text, uint16_t* out);
 bool widen(Bytes text, uint32_t* out);
 
-bool is_utf8(Bytes text);
-
 // Appends a character, which must be one.
 void append_utf8(uint32_t code_point, std::vector<uint8_t>& out);
 

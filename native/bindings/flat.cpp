@@ -94,6 +94,7 @@ using Rows = nb::ndarray<const Id, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // All ids of rows whose first two are places of strings.
 std::span<const Id> checked(const Rows& rows, const ByteStrings& strings) {
+    if (rows.shape(1) < 2) throw std::invalid_argument("pairs need two columns");
     const std::span<const Id> ids(rows.data(), rows.size());
     for (size_t at = 0; at < ids.size(); at += rows.shape(1))
         if (std::max(ids[at], ids[at + 1]) >= strings.size()) throw nb::index_error("a row of no strings");

@@ -43,6 +43,12 @@ Matrix<Id> merges_of(PieceCounter& counter, const Start& start, TrainOptions opt
     return to_matrix(std::move(values), 2);
 }
 
+// Documents that lie in one buffer, each from one offset to the next.
+std::vector<Bytes> documents_of(Bytes text, const ArrayView<int64_t>& offsets) {
+    const auto all = span_of(offsets);
+    return all.empty() ? std::vector<Bytes>() : column_of(text, all.subspan(1), all[0]);
+}
+
 // Pieces start as what an encoder makes of them.
 Start start_of(const Encoder& encoder) {
     Start start;
@@ -89,9 +95,7 @@ void bind_training(nb::module_& m) {
              [](PieceCounter& counter, nb::handle data, ArrayView<int64_t> offsets, unsigned threads,
                 nb::object progress) {
                  const Text text(data);
-                 const auto all = span_of(offsets);
-                 if (all.empty()) return;
-                 const std::vector<Bytes> documents = column_of(text, all.subspan(1), all[0]);
+                 const std::vector<Bytes> documents = documents_of(text, offsets);
                  PythonWatch watch(std::move(progress));
                  const nb::gil_scoped_release released;
                  counter.add(documents, threads, watch);
@@ -112,9 +116,7 @@ void bind_training(nb::module_& m) {
              [](PieceCounter& counter, nb::handle data, ArrayView<int64_t> offsets, uint64_t place,
                 unsigned worker, nb::object progress) {
                  const Text text(data);
-                 const auto all = span_of(offsets);
-                 if (all.empty()) return;
-                 const std::vector<Bytes> documents = column_of(text, all.subspan(1), all[0]);
+                 const std::vector<Bytes> documents = documents_of(text, offsets);
                  Tally& tally = counter.tally_of(worker);
                  PythonWatch watch(std::move(progress));
                  const nb::gil_scoped_release released;

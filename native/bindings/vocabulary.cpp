@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "../base/utf8.h"
+#include "../base/unicode.h"
 #include "../encode/spelling.h"
 #include "pairs.h"
 
@@ -104,8 +104,10 @@ Array<uint32_t> sizes_of(const Vocabulary& vocabulary) {
 
 Array<Id> not_utf8(const Vocabulary& vocabulary) {
     std::vector<Id> ids;
-    for (size_t id = 0; id < vocabulary.size(); ++id)
-        if (!is_utf8(vocabulary.tokens()[id])) ids.push_back(static_cast<Id>(id));
+    for (Id id = 0; id < vocabulary.size(); ++id) {
+        const Bytes token = vocabulary.tokens()[id];
+        if (first_invalid(token) < token.size()) ids.push_back(id);
+    }
     return to_array(std::move(ids));
 }
 

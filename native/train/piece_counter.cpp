@@ -132,6 +132,7 @@ bool PieceCounter::splits_special(Bytes text, size_t at) const {
 }
 
 void PieceCounter::add_piece(Bytes piece, uint64_t count) {
+    if (piece.empty() || count == 0) return;
     uint64_t bytes;
     if (__builtin_mul_overflow(count, piece.size(), &bytes)) throw TooMany();
     add_bytes(bytes);
