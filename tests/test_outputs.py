@@ -1,6 +1,7 @@
 """Ids in arrays, Arrow columns and files, counts, and text back from all of them."""
 
 import array
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -99,6 +100,43 @@ def test_the_width_of_characters(character: str, length: int) -> None:
     assert decoded == text
     assert decoded.__sizeof__() == text.__sizeof__()
     assert {decoded: 1}[text] == 1  # equal strings hash alike only in the same width
+
+
+WIDE = {"bytes": "\u00e9", "two": "\u2019", "four": "\U0001f600", "halves": "\ud83d\ude00\udc00"}
+
+
+@pytest.mark.parametrize("character", WIDE.values(), ids=WIDE)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_texts_of_every_width(character: str, threads: int) -> None:
+    # Python holds these in 1, 2 or 4 bytes a character; long ones are cut for several threads, also
+    # where special tokens stand.
+    words = ["it's <x>", f"caf{character}", "the", f"{character}<|endoftext|> ", "\n12 ", "a<x><x"]
+    rows = [" ".join(words[(i * i + n) % 6] for i in range(9 * n)) for n in range(100)]
+    rows += [
+        character + " the cat <x>" * 60_000,
+        f"{character}the{character} cat<x" * 60_000,
+        "",
+        character,
+    ]
+    whole = [row.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for row in rows]
+    for specials in ("text", "encode"):
+        got = TOK.encode_arrays(rows, specials=specials, threads=threads)
+        as_bytes = TOK.encode_arrays([row.encode() for row in whole], specials=specials, threads=1)
+        assert np.array_equal(got.ids, as_bytes.ids)
+        assert np.array_equal(got.offsets, as_bytes.offsets)
+        counts = TOK.count_batch(rows, specials=specials, threads=threads)
+        assert np.array_equal(counts, np.diff(got.offsets))
+
+
+def test_texts_are_not_made_larger() -> None:
+    # Python keeps the UTF-8 that it is asked for as long as the text.
+    text = "na\u00efve \u2019 " * 100
+    before = sys.getsizeof(text)
+    TOK.encode_arrays([text])
+    TOK.encode_ordinary(text)
+    TOK.count_batch([text])
+    bc.count([text])
+    assert sys.getsizeof(text) == before
 
 
 @given(ids=some_ids, errors=st.sampled_from(["replace", "ignore", "backslashreplace", "strict"]))

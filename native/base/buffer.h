@@ -40,6 +40,7 @@ public:
     // Whether it is so large that the memory is mapped.
     bool is_mapped() const { return huge::kAvailable && capacity_ * sizeof(T) >= kMapped; }
 
+    bool fits(size_t more) const { return size_ + more <= capacity_; }
     // Room for so many more, and where they go; `resize` says how far it was filled.
     T* reserve(size_t more) {
         if (size_ + more > capacity_) grow(size_ + more);

@@ -13,6 +13,7 @@
 
 #include "../base/byte_strings.h"
 #include "../base/parallel.h"
+#include "../scan/raw_text.h"
 #include "../scan/scanner.h"
 
 namespace bpe::bindings {
@@ -133,7 +134,7 @@ private:
 struct Segments {
     std::shared_ptr<const void> texts;  // kept alive; gone with the GIL held
     std::vector<std::vector<uint8_t>> buffers;
-    std::vector<Bytes> views;
+    std::vector<RawText> views;
 };
 
 // New references to the items of a sequence. They lie anywhere in memory, so each is asked for long
@@ -171,11 +172,10 @@ private:
     std::vector<PyObject*> items_;
 };
 
-// The bytes of str objects (as UTF-8) and of bytes-like objects, or of segments, kept alive. Half a
-// surrogate pair becomes U+FFFD.
-class Texts {
+// What str and bytes-like objects hold, or segments, kept alive.
+class RawTexts {
 public:
-    explicit Texts(nb::handle texts)
+    explicit RawTexts(nb::handle texts)
         : is_segments_(nb::isinstance<Segments>(texts)),
           items_(is_segments_ ? nb::make_tuple(texts) : nb::borrow(texts)) {
         if (is_segments_) {
@@ -183,10 +183,10 @@ public:
             return;
         }
         views_.reserve(items_.size());
-        for (size_t i = 0; i < items_.size(); ++i) views_.push_back(view(items_[i]));
+        for (size_t i = 0; i < items_.size(); ++i) views_.push_back(view(items_[i].ptr()));
     }
 
-    const std::vector<Bytes>& views() const { return views_; }
+    const std::vector<RawText>& views() const { return views_; }
 
 private:
     struct Release {
@@ -197,34 +197,53 @@ private:
     };
     using Buffer = std::unique_ptr<Py_buffer, Release>;
 
-    Bytes view(nb::handle text) {
-        if (PyUnicode_Check(text.ptr())) {
-            Py_ssize_t size;
-            const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-            if (!data) return view(replaced_.emplace_back(without_surrogates(text)));
-            return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
-        }
-        if (!PyObject_CheckBuffer(text.ptr()))
+    RawText view(PyObject* text) {
+        if (PyUnicode_Check(text)) return view_of_str(text);
+        if (!PyObject_CheckBuffer(text))
             throw nb::type_error((std::string("text must be str or bytes, not ") +
-                                  Py_TYPE(text.ptr())->tp_name).c_str());
+                                  Py_TYPE(text)->tp_name).c_str());
         auto raw = std::make_unique<Py_buffer>();
-        if (PyObject_GetBuffer(text.ptr(), raw.get(), PyBUF_SIMPLE)) throw nb::python_error();
+        if (PyObject_GetBuffer(text, raw.get(), PyBUF_SIMPLE)) throw nb::python_error();
         const Buffer& buffer = buffers_.emplace_back(raw.release());
-        return {static_cast<const uint8_t*>(buffer->buf), static_cast<size_t>(buffer->len)};
+        return Bytes(static_cast<const uint8_t*>(buffer->buf), static_cast<size_t>(buffer->len));
     }
 
-    // Pairs of surrogates become the character they stand for, lone ones U+FFFD: what tiktoken does.
-    static nb::object without_surrogates(nb::handle text) {
-        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw nb::python_error();
-        PyErr_Clear();
-        const nb::object utf16 = text.attr("encode")("utf-16-le", "surrogatepass");
-        return utf16.attr("decode")("utf-16-le", "replace");
+    // Python would keep the UTF-8 that it makes of a str as long as the str: it is asked for none.
+    static RawText view_of_str(PyObject* text) {
+        if (PyUnicode_READY(text)) throw nb::python_error();
+        const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(text));
+        const void* data = PyUnicode_DATA(text);
+        if (PyUnicode_IS_ASCII(text)) return Bytes(static_cast<const uint8_t*>(data), size);
+        switch (PyUnicode_KIND(text)) {
+            case PyUnicode_1BYTE_KIND: return {static_cast<const uint8_t*>(data), size};
+            case PyUnicode_2BYTE_KIND: return {static_cast<const uint16_t*>(data), size};
+            default: return {static_cast<const uint32_t*>(data), size};
+        }
     }
 
     bool is_segments_;
     Items items_;
-    std::vector<nb::object> replaced_;
     std::vector<Buffer> buffers_;
+    std::vector<RawText> views_;
+};
+
+// UTF-8 of all of them at once.
+class Texts {
+public:
+    explicit Texts(nb::handle texts) : raw_(texts) {
+        size_t most = 0;
+        for (const RawText text : raw_.views())
+            if (!text.is_utf8()) most += text.most_bytes() + RawText::kBehind;
+        room_.reserve(most);
+        views_.reserve(raw_.views().size());
+        for (const RawText text : raw_.views()) views_.push_back(text.utf8(room_));
+    }
+
+    const std::vector<Bytes>& views() const { return views_; }
+
+private:
+    RawTexts raw_;
+    ByteBuffer room_;
     std::vector<Bytes> views_;
 };
 
@@ -238,8 +257,9 @@ private:
 };
 
 // The strings of a buffer that end at these offsets, the first of which starts at `begin`.
-inline std::vector<Bytes> column_of(Bytes data, std::span<const int64_t> ends, int64_t begin) {
-    std::vector<Bytes> strings;
+template <class String = Bytes>
+std::vector<String> column_of(Bytes data, std::span<const int64_t> ends, int64_t begin) {
+    std::vector<String> strings;
     strings.reserve(ends.size());
     for (const int64_t end : ends) {
         if (begin < 0 || end < begin || static_cast<size_t>(end) > data.size())

@@ -66,8 +66,8 @@ Encoder::Batch encode_column(const Encoder& encoder, nb::handle data, ArrayView<
                              const nb::bytes& enabled, unsigned threads) {
     const Text buffer(data);
     const auto all = span_of(offsets);
-    std::vector<Bytes> texts;
-    if (!all.empty()) texts = column_of(buffer, all.subspan(1), all[0]);
+    std::vector<RawText> texts;
+    if (!all.empty()) texts = column_of<RawText>(buffer, all.subspan(1), all[0]);
     PythonWatch watch{nb::none()};
     const Bytes mask = bytes_of(enabled);
     const nb::gil_scoped_release released;
@@ -76,11 +76,11 @@ Encoder::Batch encode_column(const Encoder& encoder, nb::handle data, ArrayView<
 
 Encoder::Batch encode_batch(const Encoder& encoder, nb::handle texts, const nb::bytes& enabled,
                             unsigned threads, nb::object progress) {
-    const Texts bytes(texts);
+    const RawTexts all(texts);
     PythonWatch watch(std::move(progress));
     const Bytes mask = bytes_of(enabled);
     const nb::gil_scoped_release released;
-    return encoder.encode_batch(bytes.views(), mask, threads, watch);
+    return encoder.encode_batch(all.views(), mask, threads, watch);
 }
 
 // Byte offsets to characters: a token that covers part of a character covers the character.
@@ -173,13 +173,13 @@ void bind_encoder(nb::module_& m) {
              "Ids of all texts, and m + 1 offsets of the texts in them.")
         .def("count_batch",
              [](const BoundEncoder& e, nb::handle texts, const nb::bytes& enabled, unsigned threads) {
-                 const Texts bytes(texts);
+                 const RawTexts all(texts);
                  PythonWatch watch{nb::none()};
                  const Bytes mask = bytes_of(enabled);
                  std::vector<int64_t> counts;
                  {
                      const nb::gil_scoped_release released;
-                     counts = count_batch(e, bytes.views(), mask, threads, watch);
+                     counts = count_batch(e, all.views(), mask, threads, watch);
                  }
                  return to_array(std::move(counts));
              }, "texts"_a, "enabled"_a, "threads"_a, "The number of ids of each text.")

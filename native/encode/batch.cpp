@@ -64,15 +64,15 @@ private:
 
 // A text or, of a long one, what can be encoded alone.
 struct Encoder::Part {
-    Bytes bytes;
-    size_t text;
+    RawText text;
+    size_t number;  // of the whole text
     bool is_last;  // of its text
 };
 
-Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabled,
+Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled enabled,
                                      unsigned threads, Watch& watch) const {
     size_t total = 0;
-    for (const Bytes text : texts) total += text.size();
+    for (const RawText text : texts) total += text.most_bytes();
     Batch all;
     all.ids = results_->take((model_->options().suffix_apart ? 2 : 1) * total + WordCache::kMostIds);
     all.ends.resize(texts.size());
@@ -80,31 +80,32 @@ Encoder::Batch Encoder::encode_batch(std::span<const Bytes> texts, Enabled enabl
     if (threads == 1 || total <= kJobBytes) {
         parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
             for (size_t i = 0; i < texts.size(); ++i) {
-                if (i + 1 < texts.size()) prefetch_begin(texts[i + 1]);
-                encode(texts[i], enabled, worker, beat, all.ids);
-                all.ends[i] = static_cast<int64_t>(all.ids.size());
+                if (i + 1 < texts.size()) prefetch_begin(texts[i + 1].begin());
+                append(texts[i], enabled, worker, beat, all.ids, &all.ends[i]);
             }
+            settle(worker, all.ids);
         });
         return all;
     }
     share_caches();
     const std::vector<Part> parts = parts_of(texts, enabled);
     const auto begins =
-        runs_of(parts.size(), kJobBytes, [&](size_t i) { return parts[i].bytes.size(); });
+        runs_of(parts.size(), kJobBytes, [&](size_t i) { return parts[i].text.size(); });
     Gathering gathering(begins.size() - 1, all.ids);
     // Each job first notes the ends of its texts among its own ids.
     const auto place = [&](size_t job, size_t offset) {
         for (size_t i = begins[job]; i < begins[job + 1]; ++i)
-            if (parts[i].is_last) all.ends[parts[i].text] += static_cast<int64_t>(offset);
+            if (parts[i].is_last) all.ends[parts[i].number] += static_cast<int64_t>(offset);
     };
     parallel_for(begins.size() - 1, threads, total, watch, make_worker,
                  [&](size_t job, Worker& worker, Beat& beat) {
                      IdBuffer ids = gathering.take();
+                     int64_t ignored;
                      for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
-                         encode(parts[i].bytes, enabled, worker, beat, ids);
-                         if (parts[i].is_last)
-                             all.ends[parts[i].text] = static_cast<int64_t>(ids.size());
+                         int64_t* const end = parts[i].is_last ? &all.ends[parts[i].number] : &ignored;
+                         append(parts[i].text, enabled, worker, beat, ids, end);
                      }
+                     settle(worker, ids);
                      gathering.give(job, std::move(ids), place);
                  });
     all.ids.resize(gathering.size());
@@ -134,18 +135,18 @@ void Encoder::share_caches() const {
     for (auto& cache : caches) give_back(std::move(cache));
 }
 
-std::vector<Encoder::Part> Encoder::parts_of(std::span<const Bytes> texts, Enabled enabled) const {
+std::vector<Encoder::Part> Encoder::parts_of(std::span<const RawText> texts, Enabled enabled) const {
     std::vector<Part> parts;
     parts.reserve(texts.size());
     for (size_t i = 0; i < texts.size(); ++i) {
-        Bytes text = texts[i];
+        RawText text = texts[i];
         for (size_t size = kJobBytes; scanner_.cuts_at_spaces && text.size() > 2 * size;) {
-            const Bytes head = text.first(size);
+            const RawText head = text.subspan(0, size);
             const size_t cut = last_cut(scanner_, head, false, [&](size_t at) {
                 return touches_added(head, at, enabled);
             });
-            if (cut > 0) parts.push_back({text.first(cut), i, false});
-            text = text.subspan(cut);
+            if (cut > 0) parts.push_back({text.subspan(0, cut), i, false});
+            text = text.subspan(cut, text.size() - cut);
             size = cut > 0 ? kJobBytes : 2 * size;
         }
         parts.push_back({text, i, true});
@@ -154,11 +155,22 @@ std::vector<Encoder::Part> Encoder::parts_of(std::span<const Bytes> texts, Enabl
 }
 
 // Whether an added token may end or begin at this place or stand across; the text goes on.
-bool Encoder::touches_added(Bytes text, size_t at, Enabled enabled) const {
+bool Encoder::touches_added(RawText text, size_t at, Enabled enabled) const {
+    size_t longest = 0;
+    for (size_t i = 0; i < added_.size(); ++i)
+        if (enabled[i]) longest = std::max(longest, added_[i].content.size());
+    if (longest == 0) return false;
+    // Of the text around, UTF-8: one more in front, so that half a pair there is not taken for a whole.
+    const size_t first = at - std::min(at, longest + 1);
+    const size_t last = std::min(text.size(), at + longest + 1);
+    ByteBuffer before_room, around_room;
+    const size_t place = text.subspan(first, at - first).utf8(before_room).size();
+    const Bytes around = text.subspan(first, last - first).utf8(around_room);
     for (size_t i = 0; i < added_.size(); ++i) {
         const std::string& content = added_[i].content;
         if (!enabled[i] || content.empty()) continue;
-        if (may_begin(text, as_bytes(content), at - std::min(at, content.size()), at + 1)) return true;
+        const size_t begin = place - std::min(place, content.size());
+        if (may_begin(around, as_bytes(content), begin, place + 1)) return true;
     }
     return false;
 }

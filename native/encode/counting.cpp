@@ -4,7 +4,7 @@
 
 namespace bpe {
 
-std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const Bytes> texts,
+std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const RawText> texts,
                                  Enabled enabled, unsigned threads, Watch& watch) {
     struct Counter {
         Encoder::Worker worker;
@@ -13,7 +13,7 @@ std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const Bytes> 
     const auto begins =
         runs_of(texts.size(), Encoder::kJobBytes, [&](size_t i) { return texts[i].size(); });
     size_t total = 0;
-    for (const Bytes text : texts) total += text.size();
+    for (const RawText text : texts) total += text.size();
     std::vector<int64_t> counts(texts.size());
     parallel_for(
         begins.size() - 1, threads, total, watch,
@@ -21,7 +21,7 @@ std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const Bytes> 
         [&](size_t job, Counter& counter, Beat& beat) {
             for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
                 counter.ids.resize(0);
-                encoder.encode(texts[i], enabled, counter.worker, beat, counter.ids);
+                encoder.encode(texts[i].only_utf8(counter.worker.room), enabled, counter.worker, beat, counter.ids);
                 counts[i] = static_cast<int64_t>(counter.ids.size());
             }
         });

@@ -24,7 +24,7 @@ void Encoder::give_back(std::unique_ptr<WordCache> cache) const {
     if (lock) caches_.push_back(std::move(cache));
 }
 
-void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
+void Encoder::append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
     const auto on_text = [&](size_t begin, size_t end) {
         const Bytes segment = text.subspan(begin, end - begin);
         for_each_batch(
@@ -38,6 +38,21 @@ void Encoder::encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, Id
         ids.push_back(added_[match.index].id);
         beat(match.end - match.begin);
     });
+}
+
+// The UTF-8 of a text stays in the room until its new words are merged.
+void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
+                     int64_t* end) const {
+    if (!text.is_utf8() && !worker.room.fits(text.most_bytes() + RawText::kBehind)) {
+        settle(worker, ids);
+        worker.room.resize(0);
+        worker.room.reserve(std::max(kJobBytes, text.most_bytes() + RawText::kBehind));
+    }
+    append(text.utf8(worker.room), enabled, worker, beat, ids);
+    if (worker.missed.empty())
+        *end = static_cast<int64_t>(ids.size());
+    else
+        worker.ends.push_back({ids.size(), worker.missed.size(), end});
 }
 
 void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,

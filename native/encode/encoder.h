@@ -11,6 +11,7 @@
 
 #include "../base/buffer.h"
 #include "../base/parallel.h"
+#include "../scan/raw_text.h"
 #include "../scan/scanner.h"
 #include "added.h"
 #include "free_cuts.h"
@@ -63,6 +64,11 @@ public:
         size_t place;
         Id word;  // number of the word
     };
+    // The end of a text among the ids, behind so many of these places.
+    struct TextEnd {
+        size_t place, missed;
+        int64_t* end;  // where it is to be written
+    };
 
     // Bytes of text that are worth handing to a thread.
     static constexpr size_t kJobBytes = size_t{1} << 18;
@@ -85,12 +91,14 @@ public:
             return *cache_;
         }
 
+        ByteBuffer room;  // for the UTF-8 of a text
         Merger merger;
         std::vector<Symbol> symbols;
         ShortMerger shorts;
         std::unique_ptr<LongMerger> longs;  // made when it is first needed
         std::vector<Word> new_words;        // each once, and where they occur
         std::vector<Missed> missed;
+        std::vector<TextEnd> ends;
 
     private:
         const Encoder& encoder_;
@@ -98,7 +106,10 @@ public:
     };
 
     // Appends the ids of a text.
-    void encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    void encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
+        append(text, enabled, worker, beat, ids);
+        settle(worker, ids);
+    }
     // The same for one piece of a split made elsewhere.
     void encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const;
 
@@ -120,7 +131,7 @@ public:
         IdBuffer ids;
         std::vector<int64_t> ends;
     };
-    Batch encode_batch(std::span<const Bytes> texts, Enabled enabled, unsigned threads,
+    Batch encode_batch(std::span<const RawText> texts, Enabled enabled, unsigned threads,
                        Watch& watch) const;
 
     // Cuts the text at its added tokens: `on_text(begin, end)` and `on_token(match)` in order.
@@ -149,14 +160,22 @@ private:
                       IdBuffer& ids) const;
     // The ids of a piece that is not where the cache looks first, or their place for later.
     void encode_missed(const Word& word, Worker& worker, IdBuffer& ids) const;
+    // Appends the ids of a text but for those of some new words, which `settle` puts in: the more of
+    // them are merged at once, the less does one wait for the other.
+    void append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    void append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
+                int64_t* end) const;
     // Merges what is left for later, and moves all ids behind the first of these places.
+    void settle(Worker& worker, IdBuffer& ids) const {
+        if (!worker.missed.empty()) fill_in(worker, ids);
+    }
     void fill_in(Worker& worker, IdBuffer& ids) const;
     void remember(const Word& word, std::span<const Id> ids, Worker& worker) const;
     // The ids of a piece as the model makes them; returns them.
     std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
     struct Part;
-    std::vector<Part> parts_of(std::span<const Bytes> texts, Enabled enabled) const;
-    bool touches_added(Bytes text, size_t at, Enabled enabled) const;
+    std::vector<Part> parts_of(std::span<const RawText> texts, Enabled enabled) const;
+    bool touches_added(RawText text, size_t at, Enabled enabled) const;
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     void share_caches() const;
@@ -164,6 +183,9 @@ private:
 
     // Bytes that the cache of one thread may take for short pieces.
     static constexpr size_t kCacheBytes = size_t{64} << 20;
+
+    // New words, and ids behind the first of them, from which on they are merged.
+    static constexpr size_t kTogether = 256, kMoved = size_t{1} << 14;
 
     // Bytes of a piece of characters that is not merged as one.
     static constexpr size_t kLong = 512;

@@ -6,21 +6,31 @@
 namespace bpe {
 
 void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
-    if (2 * (used_ + 1) > slots_.size()) {
-        ZeroedArray<Entry> old = empty(2 * slots_.size());
-        std::swap(old, slots_);
-        used_ = 0;
-        for (const Entry& e : std::span(old.data(), old.size()))
-            if (e.pair != kEmpty)
-                insert(static_cast<Id>(e.pair >> 32), static_cast<Id>(e.pair), e.priority, e.merged);
+    if (priority >= kNever) throw std::length_error("there are more than 134,217,726 merges");
+    if (2 * (used_ + 1) > kSize * buckets_.size()) {
+        MergeTable larger(2 * buckets_.size(), 0);
+        for (size_t i = 0; i < buckets_.size(); ++i)
+            for (size_t n = 0; n < kSize && buckets_[i].pairs[n] != kEmpty; ++n)
+                larger.put(buckets_[i].pairs[n], buckets_[i].merges[n] & ~kRunOver);
+        *this = std::move(larger);
     }
-    const uint64_t pair = key(left, right);
-    // A bucket's entries are filled in order, and the next one's after them.
-    size_t slot = bucket_of(pair);
-    while (slots_[slot].pair != kEmpty && slots_[slot].pair != pair)
-        slot = (slot + 1) & (slots_.size() - 1);
-    used_ += slots_[slot].pair == kEmpty;
-    slots_[slot] = {pair, merged, priority};
+    put(uint64_t{left} << 32 | right, merge(priority, merged));
+}
+
+void MergeTable::put(uint64_t pair, Merge merge) {
+    for (size_t i = bucket_of(pair);; i = (i + 1) & (buckets_.size() - 1)) {
+        Bucket& bucket = buckets_[i];
+        size_t n = 0;
+        while (n < kSize && bucket.pairs[n] != kEmpty && bucket.pairs[n] != pair) ++n;
+        if (n == kSize) {
+            bucket.merges[0] |= kRunOver;
+            continue;
+        }
+        used_ += bucket.pairs[n] == kEmpty;
+        bucket.pairs[n] = pair;
+        bucket.merges[n] = merge | (bucket.merges[n] & kRunOver);
+        return;
+    }
 }
 
 void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit, size_t keep) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -13,7 +15,7 @@
 namespace bpe {
 
 using Priority = uint32_t;  // lower merges first
-inline constexpr Priority kNever = UINT32_MAX;
+inline constexpr Priority kNever = (1u << 27) - 1;
 
 // (left id, right id) -> (priority, id of the merged token).
 //
@@ -22,60 +24,74 @@ inline constexpr Priority kNever = UINT32_MAX;
 // every split of every token into two tokens, and the priority is the token's rank.
 class MergeTable {
 public:
-    struct Entry {
-        uint64_t pair = kEmpty;
-        Id merged = kNoId;
-        Priority priority = kNever;
-    };
-
-    explicit MergeTable(size_t expected = 0) {
-        size_t slots = 16;
-        while (slots < 2 * expected) slots *= 2;
-        slots_ = empty(slots);
-    }
-
-    // Priority and merged token in one number: the lowest is the first to merge.
+    // Priority and merged token in one number: the lowest is the first to merge. Between them five
+    // bits are free, for a place in a piece: of equal priorities, the first place is the lowest.
     using Merge = uint64_t;
-    static constexpr Merge kNoMerge = UINT64_MAX;
-    static Priority priority_of(Merge merge) { return static_cast<Priority>(merge >> 32); }
+    static constexpr unsigned kPlaceShift = 32;
+    static constexpr Merge merge(Priority priority, Id merged) { return uint64_t{priority} << 37 | merged; }
+    static constexpr Merge kNoMerge = uint64_t{kNever} << 37 | kNoId;
+    static Priority priority_of(Merge merge) { return static_cast<Priority>(merge >> 37); }
     static Id merged_of(Merge merge) { return static_cast<Id>(merge); }
 
-    // What two tokens merge to. Without a branch that depends on the pair, but for full buckets.
-    Merge merge_of(Id left, Id right) const {
-        const uint64_t pair = key(left, right);
-        for (size_t first = bucket_of(pair);; first = (first + kBucket) & (slots_.size() - 1)) {
-            const Entry* const bucket = &slots_[first];
+    explicit MergeTable(size_t expected = 0)
+        : MergeTable(std::bit_ceil(std::max<size_t>(expected / 2 + 1, 4)), 0) {}
+
+    // What two tokens merge to.
+    Merge merge_of(Id left, Id right) const { return find(ask(left, right)); }
+
+    // The same in two steps, so that one can do other things in between: the memory is on its way.
+    struct Question {
+        uint64_t pair = kEmpty;
+        size_t bucket = 0;
+    };
+    Question ask(Id left, Id right) const {
+        const uint64_t pair = uint64_t{left} << 32 | right;
+        const Question question{pair, bucket_of(pair)};
+        __builtin_prefetch(&buckets_[question.bucket]);
+        return question;
+    }
+    // Without a branch that depends on the pair, but where a bucket has run over.
+    Merge find(Question asked) const {
+        for (size_t i = asked.bucket;; i = (i + 1) & (buckets_.size() - 1)) {
+            const Bucket& bucket = buckets_[i];
             Merge found = kNoMerge;
-            for (size_t i = 0; i < kBucket; ++i) {
-                Merge merge;
-                std::memcpy(&merge, &bucket[i].merged, sizeof merge);
-                found = bucket[i].pair == pair ? merge : found;
-            }
-            if (found != kNoMerge || bucket[kBucket - 1].pair == kEmpty) [[likely]] return found;
+            for (size_t n = 0; n < kSize; ++n)
+                found = bucket.pairs[n] == asked.pair ? bucket.merges[n] : found;
+            if (found != kNoMerge || !(bucket.merges[0] & kRunOver)) [[likely]] return found & ~kRunOver;
         }
     }
-    // Asks for the memory that `merge_of` will look at.
-    void prefetch(Id left, Id right) const {
-        __builtin_prefetch(&slots_[bucket_of(key(left, right))]);
-    }
 
-    // A pair that is added twice keeps its last entry, as in tokenizers.
+    // A pair that is added twice keeps its last entry, as in tokenizers. Throws std::length_error if
+    // the priority is too large.
     void insert(Id left, Id right, Priority priority, Id merged);
 
 private:
     static constexpr uint64_t kEmpty = UINT64_MAX;  // (kNoId, kNoId) is no pair
-    static constexpr size_t kBucket = 4;            // entries of a cache line, filled in order
+    static constexpr size_t kSize = 4;
 
-    static uint64_t key(Id left, Id right) { return uint64_t{left} << 32 | right; }
-    size_t bucket_of(uint64_t pair) const { return hash_of(pair) & (slots_.size() - kBucket); }
-    static ZeroedArray<Entry> empty(size_t slots) {
-        ZeroedArray<Entry> entries(slots);
-        std::fill_n(entries.data(), slots, Entry{});
-        return entries;
+    // A cache line, filled in order. A pair that finds no place goes to the next one, and the first
+    // merge of this one says so in one of its free bits: that every seventh is full would be guessed
+    // wrong.
+    static constexpr Merge kRunOver = uint64_t{1} << kPlaceShift;
+    struct Bucket {
+        std::array<uint64_t, kSize> pairs;
+        std::array<Merge, kSize> merges;
+    };
+
+    void put(uint64_t pair, Merge merge);
+    MergeTable(size_t buckets, size_t used)
+        : buckets_(buckets), used_(used), shift_(64 - std::countr_zero(buckets)) {
+        Bucket empty;
+        empty.pairs.fill(kEmpty);
+        empty.merges.fill(kNoMerge);
+        std::fill_n(buckets_.data(), buckets, empty);
     }
+    // The multiplier is odd, and another one in each process.
+    size_t bucket_of(uint64_t pair) const { return pair * kSeedA >> shift_; }
 
-    ZeroedArray<Entry> slots_;  // a power of two, at most half full
-    size_t used_ = 0;
+    ZeroedArray<Bucket> buckets_;  // a power of two, their places at most half full
+    size_t used_;
+    unsigned shift_;
 };
 
 // A token of a piece and the bytes of the piece that it covers.

@@ -52,6 +52,9 @@ public:
     // be tokens as a whole. Then `byte_id` is kNoId for a byte that is dropped, and `byte_pair` what
     // two bytes merge to, as in `table`.
     bool starts_as_bytes() const { return starts_as_bytes_; }
+    bool has_all_bytes() const { return has_all_bytes_; }
+    // Whether bytes without a token have ids that nobody owns, from `size` on.
+    bool has_stand_ins() const { return size_ < vocabulary_->size(); }
     Id byte_id(uint8_t byte) const { return bytes_[byte]; }
     MergeTable::Merge byte_pair(uint8_t left, uint8_t right) const {
         return byte_pairs_[left << 8 | right];

@@ -6,7 +6,8 @@ namespace bpe {
 namespace {
 
 // The least of so many numbers, a multiple of 4: in four chains, which a processor works on at once.
-uint64_t least(const uint64_t* numbers, size_t count) {
+template <size_t count>
+uint64_t least(const uint64_t* numbers) {
     uint64_t a = numbers[0], b = numbers[1], c = numbers[2], d = numbers[3];
     for (size_t i = 4; i < count; i += 4) {
         a = std::min(a, numbers[i]);
@@ -20,83 +21,129 @@ uint64_t least(const uint64_t* numbers, size_t count) {
 }  // namespace
 
 void ShortMerger::run() {
+    ids_.resize(std::max(ids_.size(), most_ + kAtOnce));
+    run<8>(of_width_[0]);
+    run<12>(of_width_[1]);
+    run<16>(of_width_[2]);
+    run<kPlaces>(of_width_[3]);
+}
+
+template <size_t width>
+void ShortMerger::run(const std::vector<uint32_t>& jobs) {
     std::array<Lane*, kLanes> running;
     size_t next = 0, count = 0;
-    for (; count < kLanes && next < jobs_.size(); ++count) {
+    for (; count < kLanes && next < jobs.size(); ++count) {
         running[count] = &lanes_[count];
-        start(lanes_[count], jobs_[next++]);
+        start<width>(lanes_[count], jobs_[jobs[next++]]);
     }
     while (count > 0)
         for (size_t i = 0; i < count; ++i) {
             Lane& lane = *running[i];
-            if (step(lane)) continue;
+            if (step<width>(lane)) continue;
             finish(lane);
-            if (next < jobs_.size())
-                start(lane, jobs_[next++]);
+            if (next < jobs.size())
+                start<width>(lane, jobs_[jobs[next++]]);
             else
                 running[i--] = running[--count];
         }
 }
 
-inline void ShortMerger::set(Lane& lane, size_t place, MergeTable::Merge merge) const {
-    lane.order[place] = uint64_t{MergeTable::priority_of(merge)} << 8 | place;
-    lane.merged[place] = MergeTable::merged_of(merge);
+namespace {
+
+inline uint64_t order_of(MergeTable::Merge merge, size_t place) {
+    return merge | place << MergeTable::kPlaceShift;
 }
 
+}  // namespace
+
+inline void ShortMerger::ask(Lane& lane, size_t before, size_t changed, size_t next) const {
+    lane.before = before;
+    lane.changed = changed;
+    lane.with_before = model_.table().ask(lane.symbols[before], lane.symbols[changed]);
+    lane.with_next = model_.table().ask(lane.symbols[changed], lane.symbols[next]);
+}
+
+// The places of a piece before anything is merged.
+constexpr auto kNeighbours = [] {
+    std::array<std::array<uint8_t, 64>, 2> places{};  // before it, behind it
+    for (uint8_t i = 0; i < 64; ++i) places[0][i] = i ? i - 1 : 0, places[1][i] = i + 1;
+    return places;
+}();
+
+template <size_t width>
 void ShortMerger::start(Lane& lane, Job& job) const {
     lane.job = &job;
-    lane.width = job.size < 8 ? 8 : job.size < 16 ? 16 : kPlaces;
-    std::fill_n(lane.order.begin(), lane.width, kNone);
-    lane.symbols[0] = kNoId;
+    constexpr size_t kCopied = std::min(width + 1, kPlaces);
+    std::copy_n(kNeighbours[0].begin(), kCopied, lane.previous.begin());
+    std::copy_n(kNeighbours[1].begin(), kCopied, lane.next.begin());
+    const size_t n = width < kPlaces && model_.has_all_bytes() ? start_all<width>(lane, job)
+                                                               : start_known<width>(lane, job);
+    lane.count = n;
+    lane.symbols[0] = lane.symbols[n + 1] = kNoId;
+    lane.next[n + 1] = static_cast<uint8_t>(n + 1);
+    ask(lane, 0, 0, 1);
+}
+
+// If all bytes have tokens. Its length is not looked at before the end: it would be guessed wrong.
+template <size_t width>
+size_t ShortMerger::start_all(Lane& lane, const Job& job) const {
+    lane.symbols[1] = model_.byte_id(job.bytes[0]);
+    for (size_t i = 1; i < width - 1; ++i) {
+        lane.symbols[i + 1] = model_.byte_id(job.bytes[i]);
+        const MergeTable::Merge merge = model_.byte_pair(job.bytes[i - 1], job.bytes[i]);
+        lane.order[i] = i < job.size ? order_of(merge, i) : kNone;
+    }
+    lane.order[width - 1] = kNone;
+    return job.size;
+}
+
+// Bytes without a token are dropped, as tokenizers does.
+template <size_t width>
+size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
+    std::fill_n(lane.order.begin(), width, kNone);
     size_t n = 0;
     uint8_t last = 0;
     for (size_t i = 0; i < job.size; ++i) {
         const uint8_t byte = job.bytes[i];
         const Id id = model_.byte_id(byte);
-        if (id == kNoId) continue;  // dropped, as tokenizers does
-        if (n > 0) set(lane, n, model_.byte_pair(last, byte));
+        if (id == kNoId) continue;
+        if (n > 0) lane.order[n] = order_of(model_.byte_pair(last, byte), n);
         lane.symbols[++n] = id;
         last = byte;
     }
-    lane.symbols[n + 1] = kNoId;
-    for (size_t place = 0; place <= n + 1; ++place) {
-        lane.next[place] = static_cast<uint8_t>(place + 1);
-        lane.previous[place] = static_cast<uint8_t>(place - 1);
-    }
-    lane.previous[0] = 0;
-    lane.next[n + 1] = static_cast<uint8_t>(n + 1);
-    lane.changed = 0;
-    model_.table().prefetch(kNoId, lane.symbols[1]);
+    return n;
 }
 
 // Does one merge; false if there is none.
+template <size_t width>
 bool ShortMerger::step(Lane& lane) const {
     const MergeTable& table = model_.table();
-    const auto& symbols = lane.symbols;
-    const size_t changed = lane.changed, before = lane.previous[changed];
-    set(lane, before, table.merge_of(symbols[before], symbols[changed]));
-    set(lane, changed, table.merge_of(symbols[changed], symbols[lane.next[changed]]));
-    const uint64_t best = least(lane.order.data(), lane.width);
+    lane.order[lane.before] = order_of(table.find(lane.with_before), lane.before);
+    lane.order[lane.changed] = order_of(table.find(lane.with_next), lane.changed);
+    const uint64_t best = least<width>(lane.order.data());
     if (best >= kNone) return false;
-    const size_t at = best & 0xFF, gone = lane.next[at], after = lane.next[gone];
-    lane.symbols[at] = lane.merged[at];
+    const size_t at = best >> MergeTable::kPlaceShift & 31, gone = lane.next[at], after = lane.next[gone];
+    lane.symbols[at] = MergeTable::merged_of(best);
     lane.order[gone] = kNone;
+    --lane.count;
     lane.next[at] = static_cast<uint8_t>(after);
     lane.previous[after] = static_cast<uint8_t>(at);
-    lane.changed = at;
-    table.prefetch(symbols[lane.previous[at]], symbols[at]);
-    table.prefetch(symbols[at], symbols[after]);
+    ask(lane, lane.previous[at], at, after);
     return true;
 }
 
 void ShortMerger::finish(const Lane& lane) {
     Job& job = *lane.job;
-    job.begin = static_cast<uint32_t>(ids_.size());
-    for (size_t place = lane.next[0]; lane.symbols[place] != kNoId; place = lane.next[place]) {
-        ids_.push_back(lane.symbols[place]);
-        if (lane.symbols[place] >= model_.size()) return;
-    }
-    job.count = static_cast<uint32_t>(ids_.size()) - job.begin;
+    job.begin = static_cast<uint32_t>(used_);
+    job.count = static_cast<uint32_t>(lane.count);
+    Id* const out = ids_.data() + used_;
+    size_t place = lane.next[0], i = 0;
+    for (; i < kAtOnce; ++i, place = lane.next[place]) out[i] = lane.symbols[place];
+    for (; i < lane.count; ++i, place = lane.next[place]) out[i] = lane.symbols[place];
+    if (model_.has_stand_ins())
+        for (i = 0; i < lane.count; ++i)
+            if (out[i] >= model_.size()) job.count = 0;
+    used_ += job.count;
 }
 
 }  // namespace bpe

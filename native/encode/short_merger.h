@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <vector>
 
+#include "../base/short_key.h"
 #include "model.h"
 
 namespace bpe {
@@ -19,8 +21,17 @@ public:
 
     explicit ShortMerger(const Model& model) : model_(model) {}
 
-    // Adds a piece of 1 to kMost bytes, which must stay where it is until `run`.
-    void add(Bytes piece) { jobs_.push_back({piece.data(), static_cast<uint32_t>(piece.size()), 0, 0}); }
+    // Adds a piece of 1 to kMost bytes.
+    void add(Bytes piece) {
+        Job job{{}, static_cast<uint32_t>(piece.size()), 0, 0};
+        std::memcpy(job.bytes, piece.data(), piece.size());
+        add(job);
+    }
+    void add(ShortKey key) {
+        Job job{{}, static_cast<uint32_t>(key.length()), 0, 0};
+        std::memcpy(job.bytes, &key, sizeof key);
+        add(job);
+    }
     // Merges all that was added.
     void run();
     // The ids of piece number i, by what the merges leave: not what `ignore_merges` says. None if a
@@ -31,12 +42,13 @@ public:
     size_t size() const { return jobs_.size(); }
     void clear() {
         jobs_.clear();
-        ids_.clear();
+        for (auto& jobs : of_width_) jobs.clear();
+        most_ = used_ = 0;
     }
 
 private:
     struct Job {
-        const uint8_t* bytes;
+        uint8_t bytes[kMost];         // of the piece, and any others
         uint32_t size, begin, count;  // `begin` and `count` of the ids
     };
     // A piece that is being merged. Its symbols stay at the places 1 to n of their first bytes, in a
@@ -44,24 +56,46 @@ private:
     static constexpr size_t kPlaces = kMost + 4;
     struct Lane {
         Job* job;
-        size_t width;    // how many places are looked at: more than n, a multiple of 4
-        size_t changed;  // the symbol whose two pairs have been asked for
-        // Of each symbol with the next one: the priority and the place; from kNone on for no merge.
+        size_t count;  // of symbols
+        // The symbol whose two pairs, with the one before and the next, have been asked for.
+        size_t before, changed;
+        MergeTable::Question with_before, with_next;
+        // Of each symbol with the next one: the merge, with the place in it; from kNone on for none.
         std::array<uint64_t, kPlaces> order;
-        std::array<Id, kPlaces> symbols, merged;
+        std::array<Id, kPlaces> symbols;
         std::array<uint8_t, kPlaces> next, previous;
     };
-    static constexpr uint64_t kNone = uint64_t{kNever} << 8;
+    static constexpr uint64_t kNone = MergeTable::merge(kNever, 0);
     static constexpr size_t kLanes = 16;
+    static constexpr size_t kAtOnce = 4;  // ids that are written before they are counted
 
+    // Merges jobs of fewer than `width` bytes, a multiple of 4: so many places are looked at each
+    // time. What differs from piece to piece would be guessed wrong.
+    template <size_t width>
+    void run(const std::vector<uint32_t>& jobs);
+    template <size_t width>
     void start(Lane& lane, Job& job) const;
-    void set(Lane& lane, size_t place, MergeTable::Merge merge) const;
+    template <size_t width>
+    size_t start_all(Lane& lane, const Job& job) const;
+    template <size_t width>
+    size_t start_known(Lane& lane, const Job& job) const;
+    void ask(Lane& lane, size_t before, size_t changed, size_t next) const;
+    template <size_t width>
     bool step(Lane& lane) const;
     void finish(const Lane& lane);
+    void add(const Job& job) {
+        const uint32_t size = job.size;
+        of_width_[size < 8 ? 0 : size < 12 ? 1 : size < 16 ? 2 : 3].push_back(
+            static_cast<uint32_t>(jobs_.size()));
+        jobs_.push_back(job);
+        most_ += size;
+    }
 
     const Model& model_;
     std::vector<Job> jobs_;
+    std::array<std::vector<uint32_t>, 4> of_width_;  // their numbers
     std::vector<Id> ids_;
+    size_t most_ = 0, used_ = 0;  // how many ids there may be, and are
     std::array<Lane, kLanes> lanes_;
 };
 

@@ -19,10 +19,13 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
 
 // An entry that is not where it is looked for first changes places with the one that is there, if
 // that one can be found at the other place.
-WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash) {
+WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free) {
     for (size_t step = 0; step < kProbes; ++step) {
         Entry& entry = entries_[(hash + step) & mask_];
-        if (entry.high == 0) break;
+        if (entry.high == 0) {
+            if (free) *free = &entry;
+            break;
+        }
         if (!entry.holds(key)) continue;
         Entry& first = entries_[hash & mask_];
         const size_t steps_of_first = (hash + step - hash_of_entry(first)) & mask_;
@@ -47,14 +50,17 @@ void WordCache::insert(ShortKey key, std::span<const Id> ids) {
     add(entry, key.hash());
 }
 
-void WordCache::announce(ShortKey key, Id number) {
-    add({key.low, key.high | kPending << 60, {number}}, key.hash());
+void WordCache::announce(ShortKey key, Id number, const Found& found) {
+    const Entry entry{key.low, key.high | kPending << 60, {number}};
+    if (!found.free || is_full()) return add(entry, key.hash());
+    *found.free = entry;
+    ++used_;
 }
 
 // The place must stay taken: others may have been put behind it. What takes it is nothing's entry, and
 // has no number of ids either: the key of a piece that is too long to be looked up is {0, 0}.
 void WordCache::forget(ShortKey key) {
-    if (Entry* known = entry_of(key, key.hash())) *known = {0, kPending << 60, {}};
+    if (Entry* known = entry_of(key, key.hash())) *known = kForgotten;
 }
 
 void WordCache::add(const Entry& entry, uint64_t hash) {
@@ -63,21 +69,39 @@ void WordCache::add(const Entry& entry, uint64_t hash) {
         *known = entry;
         return;
     }
-    if (2 * (used_ + 1) > mask_ + 1 && mask_ + 1 < most_entries_) grow();
+    if (is_full()) grow();
     place(entry, hash);
 }
 
 // The first free place, or else one of the places where it would be looked for.
 void WordCache::place(const Entry& entry, uint64_t hash) {
-    for (size_t step = 0; step < kProbes; ++step) {
-        Entry& place = entries_[(hash + step) & mask_];
-        if (place.high != 0) continue;
-        place = entry;
+    size_t step = 0;
+    while (step < kFarthest && entries_[(hash + step) & mask_].high != 0) ++step;
+    step = step < kFarthest ? moved_near(hash, step) : kProbes;
+    if (step < kProbes) {
         ++used_;
-        return;
+    } else {
+        has_all_seeds_ = false;
+        step = next_victim_++ % kProbes;
     }
-    has_all_seeds_ = false;
-    entries_[(hash + next_victim_++ % kProbes) & mask_] = entry;
+    entries_[(hash + step) & mask_] = entry;
+}
+
+// Lets entries move on to a free place so many steps from a hash, each still where it is looked for,
+// until the place that is free is near; kProbes if that cannot be. (Hopscotch hashing.)
+size_t WordCache::moved_near(uint64_t hash, size_t free) {
+    while (free >= kProbes) {
+        size_t step = free - kProbes + 1;
+        const auto may_go = [&] {
+            const uint64_t home = hash_of_entry(entries_[(hash + step) & mask_]);
+            return ((hash + free - home) & mask_) < kProbes;
+        };
+        while (step < free && !may_go()) ++step;
+        if (step == free) return kProbes;
+        entries_[(hash + free) & mask_] = std::exchange(entries_[(hash + step) & mask_], kForgotten);
+        free = step;
+    }
+    return free;
 }
 
 // In place: fresh memory takes longer to get than to fill. An entry goes to where it was, to before

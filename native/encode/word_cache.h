@@ -48,16 +48,20 @@ public:
     struct Found {
         std::span<const Id> ids;
         bool is_pending = false;
+        Entry* free = nullptr;  // for one that is not known, if there is one
     };
     Found find(ShortKey key) {
-        const Entry* entry = entry_of(key, key.hash());
-        if (!entry) return {};
+        Found found;
+        const Entry* entry = entry_of(key, key.hash(), &found.free);
+        if (!entry) return found;
         if (entry->count() == kPending) return {{entry->ids, 1}, true};
         if (entry->count() == kMany) return {in_ring(position_of(*entry), key.bytes())};
         return {{entry->ids, entry->count()}};
     }
-    // Says that the ids of a short piece will follow: `insert` or `forget` must be called.
-    void announce(ShortKey key, Id number);
+    void prefetch(ShortKey key) const { __builtin_prefetch(&entries_[key.hash() & mask_]); }
+    // Says that the ids of a short piece, which was not found, will follow: `insert` or `forget` must
+    // be called.
+    void announce(ShortKey key, Id number, const Found& found);
     void forget(ShortKey key);
     // Adds a short piece that is not known, with at least one id.
     void insert(ShortKey key, std::span<const Id> ids);
@@ -85,14 +89,17 @@ public:
 
 private:
     static constexpr uint64_t kMany = 15, kPending = 14;
+    static constexpr Entry kForgotten{0, kPending << 60, {}};
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
-    static constexpr size_t kProbes = 16;
+    static constexpr size_t kProbes = 16, kFarthest = 128;
 
     static uint64_t hash_of_entry(const Entry& entry) {
         return ShortKey{entry.low, entry.high & kKeyBits}.hash();
     }
-    Entry* entry_of(ShortKey key, uint64_t hash);
+    bool is_full() const { return 2 * (used_ + 1) > mask_ + 1 && mask_ + 1 < most_entries_; }
+    Entry* entry_of(ShortKey key, uint64_t hash, Entry** free = nullptr);
     void place(const Entry& entry, uint64_t hash);
+    size_t moved_near(uint64_t hash, size_t free);
     void grow();
     void add(const Entry& entry, uint64_t hash);
 

@@ -105,14 +105,17 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
         }
     }
     ids.resize(out - ids.data());
-    if (!worker.missed.empty()) fill_in(worker, ids);
+    if (!worker.missed.empty() && (worker.new_words.size() >= kTogether ||
+                                   ids.size() - worker.missed[0].place >= kMoved))
+        fill_in(worker, ids);
 }
 
 void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) const {
     WordCache& cache = worker.cache();
     const bool is_short = word.key.high != 0;
+    WordCache::Found found;
     if (is_short) {
-        const WordCache::Found found = cache.find(word.key);
+        found = cache.find(word.key);
         if (found.is_pending) return worker.missed.push_back({ids.size(), found.ids[0]});
         if (!found.ids.empty()) return ids.append(found.ids);
     } else if (word.piece.size() <= WordCache::kMostBytes) {
@@ -127,37 +130,69 @@ void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) con
             return remember(word, {&*id, 1}, worker);
         }
     const auto number = static_cast<Id>(worker.new_words.size());
-    if (is_short) cache.announce(word.key, number);
+    if (is_short) cache.announce(word.key, number, found);
     worker.new_words.push_back(word);
     worker.missed.push_back({ids.size(), number});
 }
 
+namespace {
+
+// Moves ids to where they end at `to`, which is behind or within them, and returns where they begin
+// there. Often and few at a time: a call of memmove took twice as long.
+Id* move_back(const Id* from, size_t count, Id* to) {
+    using Some = std::array<Id, 8>;
+    const auto load = [](const Id* place) {
+        Some some;
+        std::memcpy(&some, place, sizeof some);
+        return some;
+    };
+    const auto store = [](Id* place, const Some& some) { std::memcpy(place, &some, sizeof some); };
+    if (count < 8) {
+        while (count > 0) *--to = from[--count];
+        return to;
+    }
+    const Some first = load(from);  // before anything is written there
+    for (; count > 8; count -= 8) store(to -= 8, load(from + count - 8));
+    store(to -= count, first);
+    return to;
+}
+
+}  // namespace
+
 void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     ShortMerger& shorts = worker.shorts;
     shorts.clear();
-    for (const Word& word : worker.new_words) shorts.add(word.piece);
+    for (const Word& word : worker.new_words) {
+        word.key.high != 0 ? shorts.add(word.key) : shorts.add(word.piece);
+        worker.cache().prefetch(word.key);
+    }
     shorts.run();
     for (size_t i = 0; i < shorts.size(); ++i) {
         if (shorts.ids(i).empty()) merge(worker.new_words[i].piece, worker, ids);  // throws, or adds nothing
         remember(worker.new_words[i], shorts.ids(i), worker);
     }
-    size_t more = 0;
-    for (const Missed& missed : worker.missed) more += shorts.ids(missed.word).size();
+    size_t more = 0, end = 0;
+    for (size_t i = 0; i <= worker.missed.size(); ++i) {
+        for (; end < worker.ends.size() && worker.ends[end].missed == i; ++end)
+            *worker.ends[end].end = static_cast<int64_t>(worker.ends[end].place + more);
+        if (i < worker.missed.size()) more += shorts.ids(worker.missed[i].word).size();
+    }
     // From the last place to the first, so that nothing is overwritten before it is moved.
     const size_t size = ids.size();
     ids.reserve(more);
     ids.resize(size + more);
-    Id* from = ids.data() + size;
+    const Id* from = ids.data() + size;
     Id* to = ids.data() + size + more;
     for (size_t i = worker.missed.size(); i-- > 0;) {
-        Id* const place = ids.data() + worker.missed[i].place;
-        to = std::copy_backward(place, from, to);
+        const Id* const place = ids.data() + worker.missed[i].place;
+        to = move_back(place, from - place, to);
         from = place;
         const std::span<const Id> made = shorts.ids(worker.missed[i].word);
         to = std::copy_backward(made.begin(), made.end(), to);
     }
     worker.new_words.clear();
     worker.missed.clear();
+    worker.ends.clear();
 }
 
 void Encoder::remember(const Word& word, std::span<const Id> ids, Worker& worker) const {
@@ -172,7 +207,7 @@ void Encoder::encode_piece(Bytes piece, Worker& worker, IdBuffer& ids) const {
     const ShortKey key = piece.size() <= ShortKey::kMost ? ShortKey::of(piece, 0, piece.size())
                                                          : ShortKey{hash_of(piece), 0};
     encode_missed({piece, key}, worker, ids);
-    if (!worker.missed.empty()) fill_in(worker, ids);
+    settle(worker, ids);
 }
 
 std::span<const Id> Encoder::merge(Bytes piece, Worker& worker, IdBuffer& ids) const {

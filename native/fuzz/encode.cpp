@@ -128,7 +128,7 @@ void check_worker(const Encoder& encoder, const Vocabulary& vocabulary, Enabled 
 void check_batches(const Encoder& encoder, Enabled enabled, const std::string& text,
                    const Ids& expected) {
     const Exact exact(text);
-    const std::vector<Bytes> texts(3, exact);
+    const std::vector<RawText> texts(3, Bytes(exact));
     for (const unsigned threads : {1u, 2u}) {
         Watch watch;
         const Ids found = unless_missing([&] {

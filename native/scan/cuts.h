@@ -3,21 +3,21 @@
 
 #include <algorithm>
 
+#include "raw_text.h"
 #include "scanner.h"
 
 namespace bpe {
 
-// The last such offset, whatever follows the text; 0 if there is none. `touched(offset)` says whether
-// something that is matched before the split may end or begin there or stand across.
+// The last such offset (as `RawText` counts), whatever follows the text; 0 if there is none.
+// `touched(offset)` says whether something that is matched before the split may end or begin there or stand across.
 template <class Touched>
-size_t last_cut(const Scanner& scanner, Bytes text, bool by_line, Touched&& touched) {
+size_t last_cut(const Scanner& scanner, RawText text, bool by_line, Touched&& touched) {
     for (size_t at = text.size(); at > 0; --at) {
         const bool after_line = by_line && text[at - 1] == '\n';
         if (!after_line) {
             if (!scanner.cuts_at_spaces || at == text.size()) continue;
             if (text[at] != ' ' && (text[at] < '\t' || text[at] > '\r')) continue;
-            const Properties before = character_at(text, previous_start(text, 0, at)).properties();
-            if (!before.in(kLetters | kNumbers)) continue;
+            if (!text.properties_before(at).in(kLetters | kNumbers)) continue;
         }
         if (!touched(at)) return at;
     }

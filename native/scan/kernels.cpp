@@ -26,6 +26,43 @@ inline size_t* write_lowest_bits(uint64_t bits, size_t base, size_t* out) {
     return end;
 }
 
+// One character, or U+FFFD for half of a surrogate pair.
+template <class Point>
+inline uint8_t* write_next(const Point*& points, const Point* end, uint8_t* out) {
+    uint32_t c = *points++;
+    if (c < 0x80) {
+        *out++ = static_cast<uint8_t>(c);
+        return out;
+    }
+    if ((c & ~0x7FFu) == 0xD800) {
+        const bool is_pair = c < 0xDC00 && points < end && (*points & ~0x3FFu) == 0xDC00;
+        c = is_pair ? 0x10000 + ((c - 0xD800) << 10) + (*points++ - 0xDC00) : 0xFFFD;
+    }
+    if (c < 0x800) {
+        *out++ = static_cast<uint8_t>(0xC0 | c >> 6);
+    } else {
+        if (c < 0x10000) {
+            *out++ = static_cast<uint8_t>(0xE0 | c >> 12);
+        } else {
+            *out++ = static_cast<uint8_t>(0xF0 | c >> 18);
+            *out++ = static_cast<uint8_t>(0x80 | (c >> 12 & 0x3F));
+        }
+        *out++ = static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F));
+    }
+    *out++ = static_cast<uint8_t>(0x80 | (c & 0x3F));
+    return out;
+}
+
+// 16 characters if all are ASCII: where the next goes, or null. A compiler makes vector code of it.
+template <class Point>
+inline uint8_t* write_16_ascii(const Point* points, uint8_t* out) {
+    Point all = 0;
+    for (int i = 0; i < 16; ++i) all |= points[i];
+    if (all >= 0x80) return nullptr;
+    for (int i = 0; i < 16; ++i) out[i] = static_cast<uint8_t>(points[i]);
+    return out + 16;
+}
+
 namespace portable {
 
 // Eight bytes at a time in a 64-bit word; every step keeps to the low seven bits of each byte, so
@@ -57,6 +94,10 @@ private:
 };
 inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
+}
+template <class Point>
+inline uint8_t* write_16(const Point* points, uint8_t* out) {
+    return write_16_ascii(points, out);
 }
 bool supported() { return true; }
 #include "kernels.inc"
@@ -102,6 +143,10 @@ private:
 };
 inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
+}
+template <class Point>
+inline uint8_t* write_16(const Point* points, uint8_t* out) {
+    return write_16_ascii(points, out);
 }
 bool supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); }
 #include "kernels.inc"
@@ -154,6 +199,45 @@ inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     }
     return end;
 }
+
+inline __m512i load_16(const uint8_t* points) {
+    return _mm512_maskz_cvtepu8_epi32(0xFFFF, _mm_loadu_si128(reinterpret_cast<const __m128i*>(points)));
+}
+inline __m512i load_16(const uint16_t* points) {
+    return _mm512_maskz_cvtepu16_epi32(0xFFFF,
+                                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(points)));
+}
+inline __m512i load_16(const uint32_t* points) { return _mm512_loadu_si512(points); }
+
+inline __m512i all_32(uint32_t bits) { return _mm512_set1_epi32(static_cast<int>(bits)); }
+inline __m512i bits_of(__m512i v, uint32_t mask) { return _mm512_and_si512(v, all_32(mask)); }
+
+// Each character's bytes at the end of the four of its lane, which are then moved together.
+template <class Point>
+inline uint8_t* write_16(const Point* points, uint8_t* out) {
+    const __m512i c = load_16(points);
+    const __mmask16 two = _mm512_cmpge_epu32_mask(c, all_32(0x80));
+    if (!two) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_maskz_cvtepi32_epi8(0xFFFF, c));
+        return out + 16;
+    }
+    if (_mm512_cmpeq_epi32_mask(bits_of(c, ~0x7FFu), all_32(0xD800))) return nullptr;
+    const __mmask16 three = _mm512_cmpge_epu32_mask(c, all_32(0x800));
+    const __mmask16 four = _mm512_cmpge_epu32_mask(c, all_32(0x10000));
+    const __m512i low = bits_of(_mm512_maskz_slli_epi32(0xFFFF, c, 24), 0x3F000000);
+    const __m512i middle = bits_of(_mm512_maskz_slli_epi32(0xFFFF, c, 10), 0x003F0000);
+    const __m512i high = bits_of(_mm512_maskz_srli_epi32(0xFFFF, c, 4), 0x00003F00);
+    const __m512i top = _mm512_maskz_srli_epi32(0xFFFF, c, 18);
+    __m512i v = _mm512_or_si512(_mm512_or_si512(low, middle), _mm512_or_si512(high, top));
+    // The marks of lead bytes over those of bytes that continue.
+    __m512i marks = _mm512_mask_mov_epi32(all_32(0x80C00000), three, all_32(0x8080E000));
+    marks = _mm512_mask_mov_epi32(marks, four, all_32(0x808080F0));
+    v = _mm512_mask_or_epi32(_mm512_maskz_slli_epi32(0xFFFF, c, 24), two, v, marks);
+    const __mmask64 kept = _mm512_movepi8_mask(_mm512_mask_mov_epi32(all_32(0x80000000), two, marks));
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, v));
+    return out + std::popcount(kept);
+}
+
 bool supported() {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
@@ -200,6 +284,10 @@ private:
 inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
 }
+template <class Point>
+inline uint8_t* write_16(const Point* points, uint8_t* out) {
+    return write_16_ascii(points, out);
+}
 bool supported() { return true; }
 #include "kernels.inc"
 
@@ -209,12 +297,16 @@ bool supported() { return true; }
 
 constexpr Kernels kAll[] = {
 #if defined(__x86_64__)
-    {"avx512", avx512::supported, avx512::classify, avx512::classify_more, avx512::positions},
-    {"avx2", avx2::supported, avx2::classify, avx2::classify_more, avx2::positions},
+    {"avx512", avx512::supported, avx512::classify, avx512::classify_more, avx512::positions,
+     avx512::utf8_of_1, avx512::utf8_of_2, avx512::utf8_of_4},
+    {"avx2", avx2::supported, avx2::classify, avx2::classify_more, avx2::positions,
+     avx2::utf8_of_1, avx2::utf8_of_2, avx2::utf8_of_4},
 #elif defined(__aarch64__)
-    {"neon", neon::supported, neon::classify, neon::classify_more, neon::positions},
+    {"neon", neon::supported, neon::classify, neon::classify_more, neon::positions,
+     neon::utf8_of_1, neon::utf8_of_2, neon::utf8_of_4},
 #endif
-    {"portable", portable::supported, portable::classify, portable::classify_more, portable::positions},
+    {"portable", portable::supported, portable::classify, portable::classify_more, portable::positions,
+     portable::utf8_of_1, portable::utf8_of_2, portable::utf8_of_4},
 };
 
 // The fastest, or those that BPE_COMPAT_ISA names, if the processor supports them.

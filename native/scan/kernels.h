@@ -1,4 +1,4 @@
-// The two steps of scanning that are vector code, in versions for several instruction sets.
+// The steps of scanning that are vector code, in versions for several instruction sets.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,11 @@ struct Kernels {
     // Writes `base` plus the number of each set bit, rising, and returns how many there are. Up to
     // 7 places behind the last may be overwritten.
     size_t (*positions)(const uint64_t* blocks, size_t count, size_t base, size_t* out);
+    // Writes the UTF-8 of code points, see `RawText`, and returns its size. Up to 64 bytes behind it
+    // may be overwritten.
+    size_t (*utf8_of_1)(const uint8_t* points, size_t count, uint8_t* out);
+    size_t (*utf8_of_2)(const uint16_t* points, size_t count, uint8_t* out);
+    size_t (*utf8_of_4)(const uint32_t* points, size_t count, uint8_t* out);
 };
 
 // All that were built for this kind of processor, the fastest first. The last one is always

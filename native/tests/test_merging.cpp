@@ -45,10 +45,46 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
         Vocabulary::make(std::move(tokens), std::move(kinds), std::move(merges)), options);
 }
 
+// A cache that is full most of the time knows a word's ids or does not know it.
+void word_cache(std::mt19937& random) {
+    for (const size_t seeded : {0, 700}) {
+        std::vector<WordCache::Entry> seeds;
+        const auto key_of = [](uint32_t number) {
+            return ShortKey::of(Bytes(reinterpret_cast<const uint8_t*>(&number), 4), 0, 4);
+        };
+        for (Id id = 0; id < seeded; ++id) {
+            const ShortKey key = key_of(id);
+            seeds.push_back({key.low, key.high | uint64_t{1} << 60, {id}});
+        }
+        WordCache cache(seeds, size_t{1} << 15);
+        CHECK(cache.has_all_seeds());
+        std::vector<Id> announced;
+        for (int round = 0; round < 100'000; ++round) {
+            const Id id = random() % 3000;
+            const WordCache::Found found = cache.find(key_of(id));
+            if (found.is_pending) {
+                CHECK(announced.at(found.ids[0]) == id);
+            } else if (found.ids.empty()) {
+                cache.announce(key_of(id), static_cast<Id>(announced.size()), found);
+                announced.push_back(id);
+            } else {
+                CHECK(found.ids.back() == id && (id < seeded || found.ids.size() == id % 7 + 1));
+            }
+            if (random() % 50 > 0) continue;
+            for (const Id word : announced) {
+                const std::vector<Id> ids(word % 7 + 1, word);
+                word % 5 ? cache.insert(key_of(word), ids) : cache.forget(key_of(word));
+            }
+            announced.clear();
+        }
+    }
+}
+
 }  // namespace
 
 void merging() {
     std::mt19937 random(3);
+    word_cache(random);
     for (const size_t longest : {6, 6, 12, 12, 12, 40, 40, 40, 100, 100}) {
         const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
         const Encoder encoder(random_model(random, by_ranks, longest, characters), {}, scanner("gpt2"));
@@ -81,14 +117,32 @@ void merging() {
             }
         }
         Watch watch;
+        Merger merger(encoder.model().table());
+        std::atomic<uint64_t> done{0};
+        std::atomic<bool> stop{false};
         std::vector<std::string> texts;
         for (int i = 0; i < 200; ++i) texts.push_back(random_text(random, 200));
-        std::vector<Bytes> views;
+        std::vector<RawText> views;
         for (const std::string& text : texts) views.push_back(bytes_of(text));
         const auto one = encoder.encode_batch(views, {}, 1, watch);
         const auto four = encoder.encode_batch(views, {}, 4, watch);
         const std::span<const Id> a(one.ids), b(four.ids);
         CHECK(std::ranges::equal(a, b) && one.ends == four.ends);
+        // As each text alone: new words are merged together with those of other texts.
+        size_t begin = 0;
+        for (size_t i = 0; i < texts.size(); begin = one.ends[i++]) {
+            std::vector<Symbol> symbols;
+            size_t end = begin;
+            Beat silent(done, 0, stop, nullptr);
+            for_each_piece(
+                scanner("gpt2").scan, bytes_of(texts[i]), false,
+                [&](size_t from, size_t to) {
+                    encoder.model().encode(bytes_of(texts[i]).subspan(from, to - from), merger, symbols);
+                    for (const Symbol& symbol : symbols) CHECK(a[end++] == symbol.id);
+                },
+                silent);
+            CHECK(one.ends[i] == static_cast<int64_t>(end));
+        }
     }
     const auto model = random_model(random, true, 12);
     Watch watch;

@@ -115,7 +115,7 @@ void outputs() {
     Watch watch;
     std::vector<std::string> texts;
     for (int i = 0; i < 300; ++i) texts.push_back(random_text(random, random() % 200));
-    std::vector<Bytes> views;
+    std::vector<RawText> views;
     for (const std::string& text : texts) views.push_back(bytes_of(text));
     const auto ends = encoder.encode_batch(views, {}, 1, watch).ends;
     for (const unsigned threads : {1u, 3u}) {
