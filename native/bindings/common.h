@@ -142,14 +142,19 @@ struct Segments {
 class Items {
 public:
     Items() = default;
-    explicit Items(nb::handle sequence) {
+    // `visit(item)`, which runs no code of Python, is called while the item is in the cache.
+    template <class Visit>
+    Items(nb::handle sequence, Visit&& visit) {
         nb::object fast = nb::borrow(sequence);
         if (!PyList_CheckExact(fast.ptr()) && !PyTuple_CheckExact(fast.ptr()))
             fast = nb::steal(PySequence_Tuple(fast.ptr()));
         if (!fast.ptr()) throw nb::python_error();
         PyObject** const items = PySequence_Fast_ITEMS(fast.ptr());
         items_.assign(items, items + PySequence_Fast_GET_SIZE(fast.ptr()));
-        for_each([](PyObject* item) { Py_INCREF(item); });
+        for_each([&](PyObject* item) {
+            Py_INCREF(item);
+            visit(item);
+        });
     }
     Items(const Items&) = delete;
     ~Items() {
@@ -177,13 +182,15 @@ class RawTexts {
 public:
     explicit RawTexts(nb::handle texts)
         : is_segments_(nb::isinstance<Segments>(texts)),
-          items_(is_segments_ ? nb::make_tuple(texts) : nb::borrow(texts)) {
-        if (is_segments_) {
+          items_(is_segments_ ? nb::make_tuple(texts) : nb::borrow(texts), [this](PyObject* item) {
+              const bool is_str = PyUnicode_Check(item) && PyUnicode_IS_READY(item);
+              has_others_ = has_others_ || !is_str;
+              views_.push_back(is_str ? view_of_str(item) : Bytes());
+          }) {
+        if (is_segments_)
             views_ = nb::cast<const Segments&>(texts).views;
-            return;
-        }
-        views_.reserve(items_.size());
-        for (size_t i = 0; i < items_.size(); ++i) views_.push_back(view(items_[i].ptr()));
+        else if (has_others_)
+            for (size_t i = 0; i < items_.size(); ++i) views_[i] = view(items_[i].ptr());
     }
 
     const std::vector<RawText>& views() const { return views_; }
@@ -198,7 +205,10 @@ private:
     using Buffer = std::unique_ptr<Py_buffer, Release>;
 
     RawText view(PyObject* text) {
-        if (PyUnicode_Check(text)) return view_of_str(text);
+        if (PyUnicode_Check(text)) {
+            if (PyUnicode_READY(text)) throw nb::python_error();
+            return view_of_str(text);
+        }
         if (!PyObject_CheckBuffer(text))
             throw nb::type_error((std::string("text must be str or bytes, not ") +
                                   Py_TYPE(text)->tp_name).c_str());
@@ -210,7 +220,6 @@ private:
 
     // Python would keep the UTF-8 that it makes of a str as long as the str: it is asked for none.
     static RawText view_of_str(PyObject* text) {
-        if (PyUnicode_READY(text)) throw nb::python_error();
         const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(text));
         const void* data = PyUnicode_DATA(text);
         if (PyUnicode_IS_ASCII(text)) return Bytes(static_cast<const uint8_t*>(data), size);
@@ -221,10 +230,10 @@ private:
         }
     }
 
-    bool is_segments_;
-    Items items_;
-    std::vector<Buffer> buffers_;
     std::vector<RawText> views_;
+    std::vector<Buffer> buffers_;
+    bool is_segments_, has_others_ = false;
+    Items items_;
 };
 
 // UTF-8 of all of them at once.

@@ -96,7 +96,7 @@ private:
     static uint64_t hash_of_entry(const Entry& entry) {
         return ShortKey{entry.low, entry.high & kKeyBits}.hash();
     }
-    bool is_full() const { return 2 * (used_ + 1) > mask_ + 1 && mask_ + 1 < most_entries_; }
+    bool is_full() const { return 8 * (used_ + 1) > 5 * (mask_ + 1) && mask_ + 1 < most_entries_; }
     Entry* entry_of(ShortKey key, uint64_t hash, Entry** free = nullptr);
     void place(const Entry& entry, uint64_t hash);
     size_t moved_near(uint64_t hash, size_t free);

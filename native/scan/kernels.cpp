@@ -26,6 +26,9 @@ inline size_t* write_lowest_bits(uint64_t bits, size_t base, size_t* out) {
     return end;
 }
 
+// Bytes of a text that are asked for ahead: a page or two, of which the next is not foreseen.
+constexpr size_t kAhead = 2048;
+
 // One character, or U+FFFD for half of a surrogate pair.
 template <class Point>
 inline uint8_t* write_next(const Point*& points, const Point* end, uint8_t* out) {
