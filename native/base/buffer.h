@@ -122,7 +122,7 @@ private:
     friend class Buffer;
 
     bool give(Buffer& buffer) {
-        if (!buffer.is_mapped() || buffer.capacity_ * sizeof(T) > kMost) return false;
+        if (!buffer.is_mapped() || buffer.size_ * sizeof(T) > kMost) return false;
         const std::unique_lock lock(lock_, std::try_to_lock);
         if (!lock || kept_.capacity_ >= buffer.capacity_) return false;
         huge::lend(buffer.data_, buffer.capacity_ * sizeof(T));
@@ -130,7 +130,7 @@ private:
         return buffer.data_ == nullptr;
     }
 
-    static constexpr size_t kMost = size_t{1} << 30;  // bytes
+    static constexpr size_t kMost = size_t{1} << 30;  // bytes that were written
 
     std::mutex lock_;  // never waited for, so a fork cannot hang on it
     Buffer kept_;

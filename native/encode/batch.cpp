@@ -76,7 +76,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
     Batch all;
     all.ids = results_->take((model_->options().suffix_apart ? 2 : 1) * total + WordCache::kMostIds);
     all.ends.resize(texts.size());
-    const auto make_worker = [&](Beat& beat) { return Worker(*this, &beat); };
+    const auto make_worker = [&](Beat& beat) { return Worker(*this, &beat, total); };
     if (threads == 1 || total <= kJobBytes) {
         parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
             for (size_t i = 0; i < texts.size(); ++i) {

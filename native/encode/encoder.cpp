@@ -43,10 +43,11 @@ void Encoder::append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, Id
 // The UTF-8 of a text stays in the room until its new words are merged.
 void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
                      int64_t* end) const {
-    if (!text.is_utf8() && !worker.room.fits(text.most_bytes() + RawText::kBehind)) {
+    const size_t most = text.most_bytes() + RawText::kBehind;
+    if (!text.is_utf8() && !worker.room.fits(most)) {
         settle(worker, ids);
         worker.room.resize(0);
-        worker.room.reserve(std::max(kJobBytes, text.most_bytes() + RawText::kBehind));
+        worker.room.reserve(std::max(worker.room_bytes, most));
     }
     append(text.utf8(worker.room), enabled, worker, beat, ids);
     if (worker.missed.empty())

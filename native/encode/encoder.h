@@ -2,6 +2,7 @@
 // one encoder.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -77,8 +78,12 @@ public:
     // encoder and goes back to it: the next call finds it warm.
     class Worker {
     public:
-        explicit Worker(const Encoder& encoder, Beat* beat = nullptr)
-            : merger(encoder.model_->table(), beat), shorts(*encoder.model_), encoder_(encoder) {}
+        // `text_bytes`: of all its texts, or more.
+        explicit Worker(const Encoder& encoder, Beat* beat = nullptr, size_t text_bytes = kJobBytes)
+            : room_bytes(std::min(text_bytes, kJobBytes)),
+              merger(encoder.model_->table(), beat),
+              shorts(*encoder.model_),
+              encoder_(encoder) {}
         ~Worker() {
             // After an error words may have been announced that do not follow.
             if (cache_ && missed.empty()) encoder_.give_back(std::move(cache_));
@@ -91,7 +96,8 @@ public:
             return *cache_;
         }
 
-        ByteBuffer room;  // for the UTF-8 of a text
+        const size_t room_bytes;
+        ByteBuffer room;  // for the UTF-8 of texts whose new words are not merged yet
         Merger merger;
         std::vector<Symbol> symbols;
         ShortMerger shorts;

@@ -56,14 +56,14 @@ inline uint8_t* write_next(const Point*& points, const Point* end, uint8_t* out)
     return out;
 }
 
-// 16 characters if all are ASCII: where the next goes, or null. A compiler makes vector code of it.
-template <class Point>
-inline uint8_t* write_16_ascii(const Point* points, uint8_t* out) {
+// So many characters if all are ASCII. A compiler makes vector code of it.
+template <int count, class Point>
+inline bool write_ascii_of(const Point* points, uint8_t* out) {
     Point all = 0;
-    for (int i = 0; i < 16; ++i) all |= points[i];
-    if (all >= 0x80) return nullptr;
-    for (int i = 0; i < 16; ++i) out[i] = static_cast<uint8_t>(points[i]);
-    return out + 16;
+    for (int i = 0; i < count; ++i) all |= points[i];
+    if (all >= 0x80) return false;
+    for (int i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(points[i]);
+    return true;
 }
 
 namespace portable {
@@ -99,8 +99,12 @@ inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
 }
 template <class Point>
+inline bool write_ascii(const Point* points, uint8_t* out) {
+    return write_ascii_of<32>(points, out);
+}
+template <class Point>
 inline uint8_t* write_16(const Point* points, uint8_t* out) {
-    return write_16_ascii(points, out);
+    return write_ascii_of<16>(points, out) ? out + 16 : nullptr;
 }
 bool supported() { return true; }
 #include "kernels.inc"
@@ -148,8 +152,12 @@ inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
 }
 template <class Point>
+inline bool write_ascii(const Point* points, uint8_t* out) {
+    return write_ascii_of<32>(points, out);
+}
+template <class Point>
 inline uint8_t* write_16(const Point* points, uint8_t* out) {
-    return write_16_ascii(points, out);
+    return write_ascii_of<16>(points, out) ? out + 16 : nullptr;
 }
 bool supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); }
 #include "kernels.inc"
@@ -214,6 +222,17 @@ inline __m512i load_16(const uint32_t* points) { return _mm512_loadu_si512(point
 
 inline __m512i all_32(uint32_t bits) { return _mm512_set1_epi32(static_cast<int>(bits)); }
 inline __m512i bits_of(__m512i v, uint32_t mask) { return _mm512_and_si512(v, all_32(mask)); }
+
+template <class Point>
+inline bool write_ascii(const Point* points, uint8_t* out) {
+    return write_ascii_of<32>(points, out);
+}
+inline bool write_ascii(const uint16_t* points, uint8_t* out) {
+    const __m512i v = _mm512_loadu_si512(points);
+    if (_mm512_test_epi16_mask(v, _mm512_set1_epi16(static_cast<short>(0xFF80)))) return false;
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_maskz_cvtepi16_epi8(~0u, v));
+    return true;
+}
 
 // Each character's bytes at the end of the four of its lane, which are then moved together.
 template <class Point>
@@ -288,8 +307,12 @@ inline size_t* write_positions(uint64_t bits, size_t base, size_t* out) {
     return write_lowest_bits(bits, base, out);
 }
 template <class Point>
+inline bool write_ascii(const Point* points, uint8_t* out) {
+    return write_ascii_of<32>(points, out);
+}
+template <class Point>
 inline uint8_t* write_16(const Point* points, uint8_t* out) {
-    return write_16_ascii(points, out);
+    return write_ascii_of<16>(points, out) ? out + 16 : nullptr;
 }
 bool supported() { return true; }
 #include "kernels.inc"
