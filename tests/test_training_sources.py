@@ -128,6 +128,7 @@ import bpe_compat as bc
 
 text = " ".join(f"word{{i}}" for i in range(500_000))
 noise = random.Random(7).randbytes(8_000_000).hex()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
 sent = []
 
 def interrupt():
