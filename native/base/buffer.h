@@ -43,7 +43,7 @@ public:
     bool fits(size_t more) const { return size_ + more <= capacity_; }
     // Room for so many more, and where they go; `resize` says how far it was filled.
     T* reserve(size_t more) {
-        if (size_ + more > capacity_) grow(size_ + more);
+        if (!fits(more)) grow(size_ + more);
         return data_ + size_;
     }
     void resize(size_t size) { size_ = size; }

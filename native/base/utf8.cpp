@@ -85,24 +85,8 @@ bool widen(Bytes text, uint16_t* out) { return widen_to(text, out); }
 bool widen(Bytes text, uint32_t* out) { return widen_to(text, out); }
 
 void append_utf8(uint32_t code_point, std::vector<uint8_t>& out) {
-    const auto tail = [&](unsigned shift) {
-        out.push_back(static_cast<uint8_t>(0x80 | (code_point >> shift & 0x3F)));
-    };
-    if (code_point < 0x80) {
-        out.push_back(static_cast<uint8_t>(code_point));
-    } else if (code_point < 0x800) {
-        out.push_back(static_cast<uint8_t>(0xC0 | code_point >> 6));
-        tail(0);
-    } else if (code_point < 0x10000) {
-        out.push_back(static_cast<uint8_t>(0xE0 | code_point >> 12));
-        tail(6);
-        tail(0);
-    } else {
-        out.push_back(static_cast<uint8_t>(0xF0 | code_point >> 18));
-        tail(12);
-        tail(6);
-        tail(0);
-    }
+    uint8_t bytes[4];
+    out.insert(out.end(), bytes, write_utf8(code_point, bytes));
 }
 
 }  // namespace bpe

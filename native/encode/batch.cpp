@@ -66,7 +66,7 @@ private:
 struct Encoder::Part {
     RawText text;
     size_t number;  // of the whole text
-    bool is_last;  // of its text
+    bool is_last;   // of its text
 };
 
 Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled enabled,
@@ -81,7 +81,8 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
         parallel_for(1, 1, total, watch, make_worker, [&](size_t, Worker& worker, Beat& beat) {
             for (size_t i = 0; i < texts.size(); ++i) {
                 if (i + 1 < texts.size()) prefetch_begin(texts[i + 1].begin());
-                append(texts[i], enabled, worker, beat, all.ids, &all.ends[i]);
+                append(texts[i], enabled, worker, beat, all.ids);
+                worker.note_end(all.ids, all.ends[i]);
             }
             settle(worker, all.ids);
         });
@@ -100,10 +101,9 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
     parallel_for(begins.size() - 1, threads, total, watch, make_worker,
                  [&](size_t job, Worker& worker, Beat& beat) {
                      IdBuffer ids = gathering.take();
-                     int64_t ignored;
                      for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
-                         int64_t* const end = parts[i].is_last ? &all.ends[parts[i].number] : &ignored;
-                         append(parts[i].text, enabled, worker, beat, ids, end);
+                         append(parts[i].text, enabled, worker, beat, ids);
+                         if (parts[i].is_last) worker.note_end(ids, all.ends[parts[i].number]);
                      }
                      settle(worker, ids);
                      gathering.give(job, std::move(ids), place);

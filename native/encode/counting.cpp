@@ -21,7 +21,8 @@ std::vector<int64_t> count_batch(const Encoder& encoder, std::span<const RawText
         [&](size_t job, Counter& counter, Beat& beat) {
             for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
                 counter.ids.resize(0);
-                const Bytes text = texts[i].only_utf8(counter.worker.room);
+                counter.worker.room.resize(0);
+                const Bytes text = texts[i].utf8(counter.worker.room);
                 encoder.encode(text, enabled, counter.worker, beat, counter.ids);
                 counts[i] = static_cast<int64_t>(counter.ids.size());
             }

@@ -41,8 +41,7 @@ void Encoder::append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, Id
 }
 
 // The UTF-8 of a text stays in the room until its new words are merged.
-void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
-                     int64_t* end) const {
+void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
     const size_t most = text.most_bytes() + RawText::kBehind;
     if (!text.is_utf8() && !worker.room.fits(most)) {
         settle(worker, ids);
@@ -50,10 +49,6 @@ void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, 
         worker.room.reserve(std::max(worker.room_bytes, most));
     }
     append(text.utf8(worker.room), enabled, worker, beat, ids);
-    if (worker.missed.empty())
-        *end = static_cast<int64_t>(ids.size());
-    else
-        worker.ends.push_back({ids.size(), worker.missed.size(), end});
 }
 
 void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,

@@ -96,6 +96,14 @@ public:
             return *cache_;
         }
 
+        // Has the number of ids written there, as soon as all words before have theirs.
+        void note_end(const IdBuffer& ids, int64_t& end) {
+            if (missed.empty())
+                end = static_cast<int64_t>(ids.size());
+            else
+                ends.push_back({ids.size(), missed.size(), &end});
+        }
+
         const size_t room_bytes;
         ByteBuffer room;  // for the UTF-8 of texts whose new words are not merged yet
         Merger merger;
@@ -169,8 +177,7 @@ private:
     // Appends the ids of a text but for those of some new words, which `settle` puts in: the more of
     // them are merged at once, the less does one wait for the other.
     void append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
-    void append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids,
-                int64_t* end) const;
+    void append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     // Merges what is left for later, and moves all ids behind the first of these places.
     void settle(Worker& worker, IdBuffer& ids) const {
         if (!worker.missed.empty()) fill_in(worker, ids);

@@ -75,9 +75,11 @@ void WordCache::add(const Entry& entry, uint64_t hash) {
 
 // The first free place, or else one of the places where it would be looked for.
 void WordCache::place(const Entry& entry, uint64_t hash) {
+    // Where few are free, none is worth a long search.
+    const size_t farthest = 8 * used_ > 7 * mask_ ? kProbes : kFarthest;
     size_t step = 0;
-    while (step < kFarthest && entries_[(hash + step) & mask_].high != 0) ++step;
-    step = step < kFarthest ? moved_near(hash, step) : kProbes;
+    while (step < farthest && entries_[(hash + step) & mask_].high != 0) ++step;
+    step = step < farthest ? moved_near(hash, step) : kProbes;
     if (step < kProbes) {
         ++used_;
     } else {

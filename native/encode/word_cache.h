@@ -58,7 +58,6 @@ public:
         if (entry->count() == kMany) return {in_ring(position_of(*entry), key.bytes())};
         return {{entry->ids, entry->count()}};
     }
-    void prefetch(ShortKey key) const { __builtin_prefetch(&entries_[key.hash() & mask_]); }
     // Says that the ids of a short piece, which was not found, will follow: `insert` or `forget` must
     // be called.
     void announce(ShortKey key, Id number, const Found& found);

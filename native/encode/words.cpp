@@ -135,37 +135,11 @@ void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) con
     worker.missed.push_back({ids.size(), number});
 }
 
-namespace {
-
-// Moves ids to where they end at `to`, which is behind or within them, and returns where they begin
-// there. Often and few at a time: a call of memmove took twice as long.
-Id* move_back(const Id* from, size_t count, Id* to) {
-    using Some = std::array<Id, 8>;
-    const auto load = [](const Id* place) {
-        Some some;
-        std::memcpy(&some, place, sizeof some);
-        return some;
-    };
-    const auto store = [](Id* place, const Some& some) { std::memcpy(place, &some, sizeof some); };
-    if (count < 8) {
-        while (count > 0) *--to = from[--count];
-        return to;
-    }
-    const Some first = load(from);  // before anything is written there
-    for (; count > 8; count -= 8) store(to -= 8, load(from + count - 8));
-    store(to -= count, first);
-    return to;
-}
-
-}  // namespace
-
 void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     ShortMerger& shorts = worker.shorts;
     shorts.clear();
-    for (const Word& word : worker.new_words) {
+    for (const Word& word : worker.new_words)
         word.key.high != 0 ? shorts.add(word.key) : shorts.add(word.piece);
-        worker.cache().prefetch(word.key);
-    }
     shorts.run();
     for (size_t i = 0; i < shorts.size(); ++i) {
         if (shorts.ids(i).empty()) merge(worker.new_words[i].piece, worker, ids);  // throws, or adds nothing
@@ -181,11 +155,11 @@ void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     const size_t size = ids.size();
     ids.reserve(more);
     ids.resize(size + more);
-    const Id* from = ids.data() + size;
+    Id* from = ids.data() + size;
     Id* to = ids.data() + size + more;
     for (size_t i = worker.missed.size(); i-- > 0;) {
-        const Id* const place = ids.data() + worker.missed[i].place;
-        to = move_back(place, from - place, to);
+        Id* const place = ids.data() + worker.missed[i].place;
+        to = std::copy_backward(place, from, to);
         from = place;
         const std::span<const Id> made = shorts.ids(worker.missed[i].word);
         to = std::copy_backward(made.begin(), made.end(), to);

@@ -9,7 +9,8 @@
 namespace bpe {
 
 // The last such offset (as `RawText` counts), whatever follows the text; 0 if there is none.
-// `touched(offset)` says whether something that is matched before the split may end or begin there or stand across.
+// `touched(offset)` says whether something that is matched before the split may end or begin there or
+// stand across.
 template <class Touched>
 size_t last_cut(const Scanner& scanner, RawText text, bool by_line, Touched&& touched) {
     for (size_t at = text.size(); at > 0; --at) {

@@ -13,8 +13,8 @@ struct Kernels;
 }
 
 // UTF-8, or code points of 1, 2 or 4 bytes each; not owned. UTF-8 of the others is made when a text's
-// turn comes, in memory that is still in the cache: made of all texts before, it took a fifth of the
-// time of a first pass over English web text, most of it for fresh pages.
+// turn comes, in memory that is still in the cache: that of all texts at
+// once cost 6,700 page faults in a first pass over 60 MB of English from the web.
 class RawText {
 public:
     RawText(Bytes utf8) : data_(utf8.data()), size_(utf8.size()) {}
@@ -50,11 +50,6 @@ public:
     // Itself, or appended to the room, which must stay as it is until it is no longer needed. Half a
     // surrogate pair becomes U+FFFD, both halves the character they stand for: what tiktoken does.
     Bytes utf8(ByteBuffer& room) const;
-    // The same in a room whose other content is no longer needed.
-    Bytes only_utf8(ByteBuffer& room) const {
-        room.resize(0);
-        return utf8(room);
-    }
     // Bytes that may be overwritten behind what is written.
     static constexpr size_t kBehind = 64;
 

@@ -33,8 +33,8 @@ public:
     uint64_t reserve(uint64_t bytes);
     Tally& tally_of(unsigned worker);
     void add_at(std::span<const Bytes> documents, uint64_t place, Tally& tally, Watch& watch) const;
-    // Counts a piece that was cut elsewhere; nothing if it is empty or occurs never. Throws std::overflow_error if counts of pairs could be
-    // too large for 64 bits.
+    // Counts a piece that was cut elsewhere; nothing if it is empty or occurs never. Throws
+    // std::overflow_error if counts of pairs could be too large for 64 bits.
     void add_piece(Bytes piece, uint64_t count);
 
     // The last offset where a text may be cut in two without a change to its pieces, whatever
