@@ -258,11 +258,14 @@ private:
 
 class Text {
 public:
-    explicit Text(nb::handle text) : texts_(nb::make_tuple(nb::borrow(text))) {}
-    operator Bytes() const { return texts_.views()[0]; }
+    explicit Text(nb::handle text)
+        : raw_(nb::make_tuple(nb::borrow(text))), utf8_(raw_.views()[0].utf8(room_)) {}
+    operator Bytes() const { return utf8_; }
 
 private:
-    Texts texts_;
+    RawTexts raw_;
+    ByteBuffer room_;
+    Bytes utf8_;
 };
 
 // The strings of a buffer that end at these offsets, the first of which starts at `begin`.
