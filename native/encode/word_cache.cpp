@@ -20,16 +20,19 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
 // An entry that is not where it is looked for first changes places with the one that is there, if
 // that one can be found at the other place.
 WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free) {
-    for (size_t step = 0; step < kProbes; ++step) {
-        Entry& entry = entries_[(hash + step) & mask_];
-        if (entry.high == 0) {
+    for (size_t step = kGroup / 2; step < 2 * kGroup; step += kGroup / 2)
+        __builtin_prefetch(&entries_[place_of(hash, step)]);
+    bool has_free = false;
+    for (size_t step = 0; step < kProbes && !(has_free && step % kGroup == 0); ++step) {
+        const size_t place = place_of(hash, step);
+        Entry& entry = entries_[place];
+        if (entry.high == 0 && !has_free) {
+            has_free = true;
             if (free) *free = &entry;
-            break;
         }
         if (!entry.holds(key)) continue;
         Entry& first = entries_[hash & mask_];
-        const size_t steps_of_first = (hash + step - hash_of_entry(first)) & mask_;
-        if (step == 0 || steps_of_first >= kProbes) return &entry;
+        if (step == 0 || !reaches(hash_of_entry(first), place)) return &entry;
         std::swap(entry, first);
         return &first;
     }
@@ -78,7 +81,7 @@ void WordCache::place(const Entry& entry, uint64_t hash) {
     // Where few are free, none is worth a long search.
     const size_t farthest = 8 * used_ > 7 * mask_ ? kProbes : kFarthest;
     size_t step = 0;
-    while (step < farthest && entries_[(hash + step) & mask_].high != 0) ++step;
+    while (step < farthest && entries_[place_of(hash, step)].high != 0) ++step;
     step = step < farthest ? moved_near(hash, step) : kProbes;
     if (step < kProbes) {
         ++used_;
@@ -86,41 +89,44 @@ void WordCache::place(const Entry& entry, uint64_t hash) {
         has_all_seeds_ = false;
         step = next_victim_++ % kProbes;
     }
-    entries_[(hash + step) & mask_] = entry;
+    entries_[place_of(hash, step)] = entry;
 }
 
 // Lets entries move on to a free place so many steps from a hash, each still where it is looked for,
 // until the place that is free is near; kProbes if that cannot be. (Hopscotch hashing.)
 size_t WordCache::moved_near(uint64_t hash, size_t free) {
     while (free >= kProbes) {
-        size_t step = free - kProbes + 1;
+        const size_t end = free / kGroup * kGroup;
+        size_t step = end + kGroup - kProbes;
         const auto may_go = [&] {
-            const uint64_t home = hash_of_entry(entries_[(hash + step) & mask_]);
-            return ((hash + free - home) & mask_) < kProbes;
+            return reaches(hash_of_entry(entries_[place_of(hash, step)]), place_of(hash, free));
         };
-        while (step < free && !may_go()) ++step;
-        if (step == free) return kProbes;
-        entries_[(hash + free) & mask_] = std::exchange(entries_[(hash + step) & mask_], kForgotten);
+        while (step < end && !may_go()) ++step;
+        if (step == end) return kProbes;
+        entries_[place_of(hash, free)] = std::exchange(entries_[place_of(hash, step)], kForgotten);
         free = step;
     }
     return free;
 }
 
-// In place: fresh memory takes longer to get than to fill. An entry goes to where it was, to before
+// In place: fresh memory takes longer to get than to fill. An entry goes to its group, to one before
 // that, or to the new half; but those at the front that belong to the old end go last.
 void WordCache::grow() {
     const size_t old_mask = mask_;
     mask_ = 2 * mask_ + 1;
     used_ = 0;
     std::array<Entry, kProbes> from_end{};
-    for (size_t i = 0; i <= old_mask; ++i) {
-        const Entry entry = std::exchange(entries_[i], Entry{});
-        if ((entry.high & kKeyBits) == 0) continue;  // empty, or forgotten
-        const uint64_t hash = hash_of_entry(entry);
-        if (i < kProbes && (hash & old_mask) > i)
-            from_end[i] = entry;
-        else
-            place(entry, hash);
+    for (size_t i = 0; i <= old_mask; i += kGroup) {
+        std::array<Entry, kGroup> group{};
+        std::swap_ranges(group.begin(), group.end(), &entries_[i]);
+        for (size_t n = 0; n < kGroup; ++n) {
+            if ((group[n].high & kKeyBits) == 0) continue;  // empty, or forgotten
+            const uint64_t hash = hash_of_entry(group[n]);
+            if (i < kProbes && (hash & old_mask) >= i + kGroup)
+                from_end[i + n] = group[n];
+            else
+                place(group[n], hash);
+        }
     }
     for (const Entry& entry : from_end)
         if (entry.high != 0) place(entry, hash_of_entry(entry));
@@ -137,7 +143,10 @@ std::span<const Id> WordCache::find_long(Bytes piece, uint64_t hash) const {
     for (size_t way = 0; way < kWays; ++way) {
         const LongSlot& slot = long_slots_[slot_of(hash) + way];
         if (slot.hash != hash) continue;
-        if (const auto ids = in_ring(slot.position, piece); !ids.empty()) return ids;
+        if (!is_kept(slot.position)) continue;
+        const Id* record = ring_.data() + slot.position % kRing;
+        const auto* bytes = reinterpret_cast<const uint8_t*>(record + 2 + record[0]);
+        if (equal(piece, {bytes, record[1]})) return {record + 2, record[0]};
     }
     return {};
 }
@@ -194,14 +203,6 @@ void WordCache::learn(const Fresh& fresh) {
             insert_long(piece, hash, ids);
     }
     fresh_ring_ = ring_end_;
-}
-
-std::span<const Id> WordCache::in_ring(uint64_t position, Bytes piece) const {
-    if (position + kRing < ring_end_) return {};
-    const Id* record = ring_.data() + position % kRing;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(record + 2 + record[0]);
-    if (!equal(piece, {bytes, record[1]})) return {};
-    return {record + 2, record[0]};
 }
 
 }  // namespace bpe

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 
 #include "../base/byte_strings.h"
 #include "../base/memory.h"
@@ -43,6 +44,15 @@ public:
         size_t mask;
     };
     View view() const { return {entries_.data(), mask_}; }
+    // The ids of a short piece, if it is in the cache line of that place; it is then at that place.
+    std::span<const Id> find_near(const Entry* place, ShortKey key) {
+        const size_t first = place - entries_.data();
+        if (!entries_[first].holds(key)) {
+            if (!entries_[first ^ 1].holds(key)) return {};
+            std::swap(entries_[first], entries_[first ^ 1]);
+        }
+        return ids_of(entries_[first]);
+    }
     // The ids of a short piece, at least one if it is known, which is then found faster the next time;
     // or the one number that `announce` was given, if its ids have not been inserted since.
     struct Found {
@@ -55,8 +65,7 @@ public:
         const Entry* entry = entry_of(key, key.hash(), &found.free);
         if (!entry) return found;
         if (entry->count() == kPending) return {{entry->ids, 1}, true};
-        if (entry->count() == kMany) return {in_ring(position_of(*entry), key.bytes())};
-        return {{entry->ids, entry->count()}};
+        return {ids_of(*entry)};
     }
     // Says that the ids of a short piece, which was not found, will follow: `insert` or `forget` must
     // be called.
@@ -90,12 +99,22 @@ private:
     static constexpr uint64_t kMany = 15, kPending = 14;
     static constexpr Entry kForgotten{0, kPending << 60, {}};
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
-    static constexpr size_t kProbes = 16, kFarthest = 128;
+    // A piece is in one of so many groups of entries from its place on: two cache lines each, which a
+    // processor likes to fetch together. A group with a free place ends the search.
+    static constexpr size_t kGroup = 4, kProbes = 4 * kGroup, kFarthest = 128;
 
     static uint64_t hash_of_entry(const Entry& entry) {
         return ShortKey{entry.low, entry.high & kKeyBits}.hash();
     }
     bool is_full() const { return 8 * (used_ + 1) > 5 * (mask_ + 1) && mask_ + 1 < most_entries_; }
+    // The places from a hash's on: first the others of its line, then of its group.
+    size_t place_of(uint64_t hash, size_t step) const {
+        return ((hash + step / kGroup * kGroup) ^ step % kGroup) & mask_;
+    }
+    // Whether what is looked for from a hash's place on would be found at another.
+    bool reaches(uint64_t hash, size_t place) const {
+        return ((place / kGroup - hash / kGroup) & (mask_ / kGroup)) < kProbes / kGroup;
+    }
     Entry* entry_of(ShortKey key, uint64_t hash, Entry** free = nullptr);
     void place(const Entry& entry, uint64_t hash);
     size_t moved_near(uint64_t hash, size_t free);
@@ -114,6 +133,14 @@ private:
     static constexpr size_t kMostFresh = size_t{1} << 18;
 
     static size_t slot_of(uint64_t hash) { return (hash * kWays) & (kLongSlots - 1); }
+    // None if they are still to be found out, or overwritten in the ring.
+    std::span<const Id> ids_of(const Entry& entry) const {
+        const size_t count = entry.count();
+        if (count <= kMostIds) return {entry.ids, count};
+        if (count != kMany || !is_kept(position_of(entry))) return {};
+        const Id* record = ring_.data() + position_of(entry) % kRing;
+        return {record + 2, record[0]};
+    }
     static uint64_t position_of(const Entry& entry) {
         return uint64_t{entry.ids[1]} << 32 | entry.ids[0];
     }
@@ -121,8 +148,7 @@ private:
         return 2 + ids + (bytes + sizeof(Id) - 1) / sizeof(Id);
     }
     uint64_t add_to_ring(Bytes piece, std::span<const Id> ids);
-    // The ids at a place, unless they are overwritten or those of another piece.
-    std::span<const Id> in_ring(uint64_t position, Bytes piece) const;
+    bool is_kept(uint64_t position) const { return position + kRing >= ring_end_; }
 
     size_t most_entries_;
     ZeroedArray<Entry> entries_;  // room for all there may ever be

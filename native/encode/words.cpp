@@ -99,6 +99,11 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
                 out += count;
                 continue;
             }
+            const std::span<const Id> near = cache.find_near(&entry, words.keys[i]);
+            if (!near.empty()) {
+                out = std::copy(near.begin(), near.end(), out);
+                continue;
+            }
             ids.resize(out - ids.data());
             encode_missed({text.subspan(begin, batch[i] - begin), words.keys[i]}, worker, ids);
             out = ids.reserve(per_byte * (last - batch[i]) + WordCache::kMostIds);

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "../base/utf8.h"
 #include "textbook.h"
 
 namespace bpe::fuzz {
@@ -125,10 +126,37 @@ void check_worker(const Encoder& encoder, const Vocabulary& vocabulary, Enabled 
           }) == expected);
 }
 
+// A text as UTF-8 and, if it is that, in code points of every width that holds it.
+class Raws {
+public:
+    explicit Raws(const std::string& text) : exact_(text), texts_(2, Bytes(exact_)) {
+        if (first_invalid(exact_) != text.size()) return;
+        const TextShape shape = shape_of(exact_);
+        if (shape.most <= 0xFF) add(narrow_, shape);
+        if (shape.most <= 0xFFFF) add(middle_, shape);
+        add(wide_, shape);
+    }
+    std::span<const RawText> texts() const { return texts_; }
+
+private:
+    template <class Unit>
+    void add(std::vector<Unit>& room, TextShape shape) {
+        room.resize(shape.characters);
+        widen(exact_, room.data());
+        texts_.emplace_back(room.data(), room.size());
+    }
+
+    Exact exact_;
+    std::vector<uint8_t> narrow_;
+    std::vector<uint16_t> middle_;
+    std::vector<uint32_t> wide_;
+    std::vector<RawText> texts_;
+};
+
 void check_batches(const Encoder& encoder, Enabled enabled, const std::string& text,
                    const Ids& expected) {
-    const Exact exact(text);
-    const std::vector<RawText> texts(3, Bytes(exact));
+    const Raws raws(text);
+    const std::span<const RawText> texts = raws.texts();
     for (const unsigned threads : {1u, 2u}) {
         Watch watch;
         const Ids found = unless_missing([&] {

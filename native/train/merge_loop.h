@@ -60,7 +60,7 @@ public:
 
     // Makes the pair a token everywhere.
     void merge(Pair pair) {
-        const auto [a, b] = ids_of(pair);
+        const Id a = pairs_[pair].left, b = pairs_[pair].right;
         const Id z = append_token(a, b);
         size_t places = 0;
         for (const Shard& shard : shards_) places += shard.of(pair).size();
