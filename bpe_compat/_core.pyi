@@ -82,11 +82,6 @@ class Scan:
 def step_scan(step: tuple[Regex, int, bool, bool]) -> Scan:
     """The scanner of a split step that removes nothing."""
 
-class Segments:
-    """Texts for an encoder."""
-
-    def __len__(self) -> int: ...
-
 class Preparation:
     def __init__(self, normalizers: Sequence[tuple[int, bool, bool, str, str, Regex | None]], prefix_space: bool, splits: Sequence[tuple[Regex, int, bool, bool]]) -> None: ...
 
@@ -97,16 +92,11 @@ class Preparation:
         Segments of a text without added tokens, which goes through the normalizer first.
         """
 
-    def prepare(self, encoder: Encoder, texts: object, enabled: bytes, threads: int) -> tuple[Segments, NDArray[numpy.int64], NDArray[numpy.int64]]:
-        """
-        Segments of all texts; items: -1 for a segment or the place of an added token; m + 1 offsets of the texts in the items.
-        """
-
 class Model:
     def __init__(self, vocabulary: Vocabulary, *, byte_level: bool, by_ranks: bool, ignore_merges: bool, byte_fallback: bool, fuse_unknown: bool, unknown: int | None, prefix: bytes, suffix: bytes, suffix_apart: bool) -> None: ...
 
 class Encoder:
-    def __init__(self, model: Model, scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]]) -> None: ...
+    def __init__(self, model: Model, scanner: object, added: Sequence[tuple[bytes, int, bool, bool, bool, bool]], preparation: Preparation | None = None) -> None: ...
 
     def encode(self, text: object, enabled: bytes) -> list[int]: ...
 

@@ -70,27 +70,33 @@ def make_engine(spec: TokenizerSpec) -> Engine:
     if plan is None:
         return PythonEngine(spec)
     if plan.preparation is None:
-        return NativeEngine(spec, plan.scan)
+        return NativeEngine(plan.scan, make_core(spec, plan.scan))
     return PreparedEngine(spec, plan.scan, plan.preparation)
 
 
 def make_core(
-    spec: TokenizerSpec, scanner: str | _core.Scan, contents: Sequence[str]
+    spec: TokenizerSpec,
+    scanner: str | _core.Scan,
+    normalize: Callable[[str], str] = str,
+    preparation: _core.Preparation | None = None,
 ) -> _core.Encoder:
-    """The native encoder of a spec whose added tokens are spelled as in `contents`."""
+    """The native encoder of a spec; `normalize` is what some added tokens go through, too."""
     added = [
-        (content.encode(), t.id, t.lstrip, t.rstrip, t.single_word, t.normalized)
-        for content, t in zip(contents, spec.added_tokens, strict=True)
+        (
+            (normalize(t.content) if t.normalized else t.content).encode(),
+            *(t.id, t.lstrip, t.rstrip, t.single_word, t.normalized),
+        )
+        for t in spec.added_tokens
     ]
-    return _core.Encoder(model_of(spec), scanner, added)
+    return _core.Encoder(model_of(spec), scanner, added, preparation)
 
 
 class NativeEngine:
     """A native scanner makes the pieces."""
 
-    def __init__(self, spec: TokenizerSpec, scan: str | _core.Scan) -> None:
+    def __init__(self, scan: str | _core.Scan, core: _core.Encoder) -> None:
         self.scan = scan
-        self.core = make_core(spec, scan, [token.content for token in spec.added_tokens])
+        self.core = core
         self.encode = self.core.encode
         self.encode_array = self.core.encode_array
         self.encode_lists = self.core.encode_lists
@@ -111,67 +117,21 @@ def _pieces(data: bytes, scan: str | _core.Scan) -> list[bytes]:
     return [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
 
 
-class PreparedEngine:
-    """All native, in two steps: texts become segments, and each segment is a text of its own."""
+class PreparedEngine(NativeEngine):
+    """Texts are rewritten first, and split by more than a scanner: native, but for offsets."""
 
     def __init__(
         self, spec: TokenizerSpec, scan: str | _core.Scan, preparation: _core.Preparation
     ) -> None:
-        self.scan = scan
+        def normalize(text: str) -> str:
+            return preparation.normalize(text).decode()
+
+        super().__init__(scan, make_core(spec, scan, normalize, preparation))
         self.preparation = preparation
-        contents = [
-            preparation.normalize(token.content).decode() if token.normalized else token.content
-            for token in spec.added_tokens
-        ]
-        self.core = make_core(spec, scan, contents)
-        self.locate = Locator(spec, self.core).locate
-        self.added = np.array([token.id for token in spec.added_tokens], np.uint32)
-        self.none_enabled = bytes(len(spec.added_tokens))
+        self._locator = Locator(spec, self.core)
 
-    def encode(self, text: Text, enabled: bytes) -> list[int]:
-        ids: list[int] = self.encode_array(text, enabled).tolist()
-        return ids
-
-    def encode_array(self, text: Text, enabled: bytes) -> Ids:
-        return self.encode_batch([text], enabled, 1)[0]
-
-    def encode_lists(self, texts: Sequence[Text], enabled: bytes, threads: int) -> list[list[int]]:
-        ids, offsets = self.encode_batch(texts, enabled, threads)
-        return [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
-
-    def encode_batch(
-        self, texts: Sequence[Text], enabled: bytes, threads: int, progress: Report | None = None
-    ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        segments, items, item_ends = self.preparation.prepare(self.core, texts, enabled, threads)
-        ids, ends = self.core.encode_batch(segments, self.none_enabled, threads, progress)
-        tokens = items >= 0
-        if not tokens.any():
-            return ids, ends[item_ends]
-        lengths = np.ones(len(items), np.int64)
-        lengths[~tokens] = np.diff(ends)
-        starts = np.zeros(len(items) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        whole = np.empty(starts[-1], np.uint32)
-        of_tokens = np.zeros(len(whole), bool)
-        of_tokens[starts[:-1][tokens]] = True
-        whole[of_tokens] = self.added[items[tokens]]
-        whole[~of_tokens] = ids
-        return whole, starts[item_ends]
-
-    def count_batch(
-        self, texts: Sequence[Text], enabled: bytes, threads: int
-    ) -> npt.NDArray[np.int64]:
-        segments, items, item_ends = self.preparation.prepare(self.core, texts, enabled, threads)
-        lengths = np.ones(len(items), np.int64)
-        lengths[items < 0] = self.core.count_batch(segments, self.none_enabled, threads)
-        ends = np.zeros(len(items) + 1, np.int64)
-        np.cumsum(lengths, out=ends[1:])
-        return np.diff(ends[item_ends])
-
-    def encode_column(
-        self, data: Any, offsets: npt.NDArray[np.int64], enabled: bytes, threads: int
-    ) -> tuple[Ids, npt.NDArray[np.int64]]:
-        return self.encode_batch(_column(data, offsets), enabled, threads)
+    def locate(self, text: str, enabled: bytes) -> Located:
+        return self._locator.locate(text, enabled)
 
     def pieces(self, text: str) -> list[bytes]:
         segments = self.preparation.segments(text)
@@ -191,11 +151,7 @@ class PythonEngine:
         self.spec = spec
         self.normalize = pipeline.normalizer(spec.normalizers)
         self.split = pipeline.splitter(spec.splits)
-        contents = [
-            self.normalize(token.content) if token.normalized else token.content
-            for token in spec.added_tokens
-        ]
-        self.core = make_core(spec, "none", contents)
+        self.core = make_core(spec, "none", self.normalize)
         self.locate = Locator(spec, self.core).locate
 
     def encode(self, text: Text, enabled: bytes) -> list[int]:

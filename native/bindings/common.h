@@ -130,13 +130,6 @@ private:
     bool was_on_;
 };
 
-// Many texts in other texts and a few buffers: what a preparation hands to an encoder.
-struct Segments {
-    std::shared_ptr<const void> texts;  // kept alive; gone with the GIL held
-    std::vector<std::vector<uint8_t>> buffers;
-    std::vector<RawText> views;
-};
-
 // New references to the items of a sequence. They lie anywhere in memory, so each is asked for long
 // before it is counted up or down: waiting for one after the other took 15 % of the time of encoding.
 class Items {
@@ -177,19 +170,16 @@ private:
     std::vector<PyObject*> items_;
 };
 
-// What str and bytes-like objects hold, or segments, kept alive.
+// What str and bytes-like objects hold, kept alive.
 class RawTexts {
 public:
     explicit RawTexts(nb::handle texts)
-        : is_segments_(nb::isinstance<Segments>(texts)),
-          items_(is_segments_ ? nb::make_tuple(texts) : nb::borrow(texts), [this](PyObject* item) {
+        : items_(texts, [this](PyObject* item) {
               const bool is_str = PyUnicode_Check(item) && PyUnicode_IS_READY(item);
               has_others_ = has_others_ || !is_str;
               views_.push_back(is_str ? view_of_str(item) : Bytes());
           }) {
-        if (is_segments_)
-            views_ = nb::cast<const Segments&>(texts).views;
-        else if (has_others_)
+        if (has_others_)
             for (size_t i = 0; i < items_.size(); ++i) views_[i] = view(items_[i].ptr());
     }
 
@@ -232,7 +222,7 @@ private:
 
     std::vector<RawText> views_;
     std::vector<Buffer> buffers_;
-    bool is_segments_, has_others_ = false;
+    bool has_others_ = false;
     Items items_;
 };
 
@@ -293,7 +283,7 @@ public:
         next_ = now + std::chrono::milliseconds(50);
         const nb::gil_scoped_acquire acquired;
         if (PyErr_CheckSignals()) throw nb::python_error();
-        if (!progress_.is_none()) progress_(done, total);
+        if (!progress_.is_none()) progress_(std::min(done, total), total);
     }
 
 private:

@@ -27,21 +27,23 @@ void make_model(Model* self, std::shared_ptr<Vocabulary> vocabulary, bool byte_l
 }
 
 void make_encoder(BoundEncoder* self, std::shared_ptr<Model> model, nb::handle scanner,
-                  const std::vector<AddedTuple>& added) {
+                  const std::vector<AddedTuple>& added,
+                  std::optional<std::shared_ptr<Preparation>> preparation) {
     std::vector<AddedToken> added_tokens;
     for (const auto& [content, id, lstrip, rstrip, single_word, normalized] : added)
         added_tokens.push_back({std::string(content.c_str(), content.size()), id, lstrip, rstrip,
                                 single_word, normalized});
-    new (self) BoundEncoder(std::move(model), std::move(added_tokens), scanner_of(scanner));
+    new (self) BoundEncoder(std::move(model), std::move(added_tokens), scanner_of(scanner),
+                           preparation.value_or(nullptr));
 }
 
 // Does `job(worker, beat)` on this thread, without the GIL; Ctrl-C ends it.
 template <class Job>
-void alone(const Encoder& encoder, Job&& job) {
+void alone(const Encoder& encoder, Job&& job, size_t text_bytes = 0) {
     PythonWatch watch{nb::none()};
     const nb::gil_scoped_release released;
     parallel_for(
-        1, 1, 0, watch, [&](Beat& beat) { return Encoder::Worker(encoder, &beat); },
+        1, 1, 0, watch, [&](Beat& beat) { return Encoder::Worker(encoder, &beat, text_bytes); },
         [&](size_t, Encoder::Worker& worker, Beat& beat) { job(worker, beat); });
 }
 
@@ -51,7 +53,7 @@ IdBuffer encode(const Encoder& encoder, nb::handle text, const nb::bytes& enable
     const Bytes mask = bytes_of(enabled);
     alone(encoder, [&](Encoder::Worker& worker, Beat& beat) {
         encoder.encode(bytes, mask, worker, beat, ids);
-    });
+    }, Bytes(bytes).size());
     return ids;
 }
 
@@ -144,7 +146,8 @@ void bind_encoder(nb::module_& m) {
              "suffix"_a, "suffix_apart"_a);
     nb::class_<BoundEncoder> bound(m, "Encoder");
     bound
-        .def("__init__", make_encoder, "model"_a, "scanner"_a, "added"_a)
+        .def("__init__", make_encoder, "model"_a, "scanner"_a, "added"_a,
+             "preparation"_a = nb::none())
         .def("encode",
              [](const BoundEncoder& e, nb::handle text, const nb::bytes& enabled) {
                  return to_list(encode(e, text, enabled), e.ints);

@@ -12,7 +12,6 @@ namespace {
 // The ids of jobs, put one after the other in the order of the jobs, whoever is ready first.
 class Gathering {
 public:
-    // There must be room for all ids.
     Gathering(size_t jobs, IdBuffer& all) : all_(all), waiting_(jobs) {}
 
     // An empty buffer for a job's ids: used before, if there is one.
@@ -43,14 +42,26 @@ public:
             }
         }
         for (Ready& one : ready) {
-            std::copy_n(one.ids.data(), one.ids.size(), all_.data() + one.offset);
+            // The room is never made larger while others write to it.
+            const bool fits = all_.fits(one.offset + one.ids.size());
+            if (fits) std::copy_n(one.ids.data(), one.ids.size(), all_.data() + one.offset);
             place(one.job, one.offset);
             const std::lock_guard guard(lock_);
-            free_.push_back(std::move(one.ids));
+            if (fits)
+                free_.push_back(std::move(one.ids));
+            else
+                waiting_[one.job] = std::move(one.ids);
         }
     }
 
-    size_t size() const { return size_; }
+    // When all are given: copies what did not fit.
+    void finish() {
+        size_t late = 0;
+        for (const auto& ids : waiting_) late += ids ? ids->size() : 0;
+        all_.resize(size_ - late);
+        for (const auto& ids : waiting_)
+            if (ids) all_.append(*ids);
+    }
 
 private:
     IdBuffer& all_;
@@ -108,7 +119,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
                      settle(worker, ids);
                      gathering.give(job, std::move(ids), place);
                  });
-    all.ids.resize(gathering.size());
+    gathering.finish();
     return all;
 }
 
@@ -138,12 +149,16 @@ void Encoder::share_caches() const {
 std::vector<Encoder::Part> Encoder::parts_of(std::span<const RawText> texts, Enabled enabled) const {
     std::vector<Part> parts;
     parts.reserve(texts.size());
+    const auto is_normalized = [](const AddedToken& token) { return token.normalized; };
+    const bool may_cut = scanner_.cuts_at_spaces &&
+                         (!preparation_ || (preparation_->keeps_cuts() &&
+                                            std::none_of(added_.begin(), added_.end(), is_normalized)));
     for (size_t i = 0; i < texts.size(); ++i) {
         RawText text = texts[i];
-        for (size_t size = kJobBytes; scanner_.cuts_at_spaces && text.size() > 2 * size;) {
+        for (size_t size = kJobBytes; may_cut && text.size() > 2 * size;) {
             const RawText head = text.subspan(0, size);
             const size_t cut = last_cut(scanner_, head, false, [&](size_t at) {
-                return touches_added(head, at, enabled);
+                return (preparation_ && head[at - 1] >= 0x80) || touches_added(head, at, enabled);
             });
             if (cut > 0) parts.push_back({text.subspan(0, cut), i, false});
             text = text.subspan(cut, text.size() - cut);

@@ -25,30 +25,65 @@ void Encoder::give_back(std::unique_ptr<WordCache> cache) const {
 }
 
 void Encoder::append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
-    const auto on_text = [&](size_t begin, size_t end) {
-        const Bytes segment = text.subspan(begin, end - begin);
-        for_each_batch(
-            words_, segment, false,
-            [&](size_t from, std::span<const size_t> ends) {
-                encode_words(segment, from, ends, worker, ids);
-            },
-            beat);
-    };
-    for_each_segment(text, enabled, beat, on_text, [&](Match match) {
-        ids.push_back(added_[match.index].id);
-        beat(match.end - match.begin);
-    });
+    if (preparation_) return append_prepared(text, enabled, worker, beat, ids);
+    for_each_segment(
+        text, enabled, beat,
+        [&](size_t begin, size_t end) {
+            append_segment(text.subspan(begin, end - begin), worker, beat, ids);
+        },
+        [&](Match match) {
+            ids.push_back(added_[match.index].id);
+            beat(match.end - match.begin);
+        });
 }
 
-// The UTF-8 of a text stays in the room until its new words are merged.
+// The passes over added tokens, with all that happens between and behind them.
+void Encoder::append_prepared(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
+                              IdBuffer& ids) const {
+    check_utf8(text);
+    const auto on_token = [&](Match match) { ids.push_back(added_[match.index].id); };
+    const auto on_segment = [&](Bytes segment) {
+        if (preparation_->adds_space(segment)) {
+            make_room(worker.prefixed, segment.size() + 1, worker, ids);
+            worker.prefixed.push_back(' ');
+            worker.prefixed.append(segment);
+            segment = Bytes(worker.prefixed).last(segment.size() + 1);
+        }
+        preparation_->cut(segment, [&](Bytes part) { append_segment(part, worker, beat, ids); });
+    };
+    raw_.cut(text, enabled, beat, [&](size_t begin, size_t end) {
+        Bytes part = text.subspan(begin, end - begin);
+        const Bytes made = preparation_->normalizer().apply(part, worker.normalized, worker.spare);
+        if (made.data() != part.data()) {
+            make_room(worker.rewritten, made.size(), worker, ids);
+            worker.rewritten.append(made);
+            part = Bytes(worker.rewritten).last(made.size());
+        }
+        normalized_.cut(part, enabled, beat, [&](size_t from, size_t to) {
+            on_segment(part.subspan(from, to - from));
+        }, on_token);
+    }, on_token);
+}
+
+void Encoder::append_segment(Bytes segment, Worker& worker, Beat& beat, IdBuffer& ids) const {
+    for_each_batch(
+        words_, segment, false,
+        [&](size_t from, std::span<const size_t> ends) {
+            encode_words(segment, from, ends, worker, ids);
+        },
+        beat);
+}
+
 void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
-    const size_t most = text.most_bytes() + RawText::kBehind;
-    if (!text.is_utf8() && !worker.room.fits(most)) {
-        settle(worker, ids);
-        worker.room.resize(0);
-        worker.room.reserve(std::max(worker.room_bytes, most));
-    }
+    if (!text.is_utf8()) make_room(worker.room, text.most_bytes() + RawText::kBehind, worker, ids);
     append(text.utf8(worker.room), enabled, worker, beat, ids);
+}
+
+void Encoder::make_room(ByteBuffer& room, size_t bytes, Worker& worker, IdBuffer& ids) const {
+    if (room.fits(bytes)) return;
+    settle(worker, ids);
+    room.resize(0);
+    room.reserve(std::max(worker.room_bytes, bytes));
 }
 
 void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,

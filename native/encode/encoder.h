@@ -18,6 +18,7 @@
 #include "free_cuts.h"
 #include "long_merger.h"
 #include "model.h"
+#include "prepare.h"
 #include "short_merger.h"
 #include "word_cache.h"
 
@@ -41,14 +42,18 @@ using Enabled = std::span<const uint8_t>;
 
 class Encoder {
 public:
-    Encoder(std::shared_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner)
+    // `preparation`, if there is one, is what happens to texts before the scanner; the contents of added
+    // tokens that are matched in normalized text have gone through its normalizer.
+    Encoder(std::shared_ptr<const Model> model, std::vector<AddedToken> added, Scanner scanner,
+            std::shared_ptr<const Preparation> preparation = nullptr)
         : model_(std::move(model)),
           added_(std::move(added)),
           raw_(added_, false),
           normalized_(added_, true),
           scanner_(std::move(scanner)),
           words_(scanner_.name == "none" ? free_cuts(*model_).value_or(scanner_.scan)
-                                         : scanner_.scan) {}
+                                         : scanner_.scan),
+          preparation_(std::move(preparation)) {}
     Encoder(const Encoder&) = delete;
 
     const Model& model() const { return *model_; }
@@ -105,7 +110,9 @@ public:
         }
 
         const size_t room_bytes;
-        ByteBuffer room;  // for the UTF-8 of texts whose new words are not merged yet
+        // Of texts whose new words are not merged yet: their UTF-8, and what was made of it.
+        ByteBuffer room, rewritten, prefixed;
+        std::vector<uint8_t> normalized, spare;
         Merger merger;
         std::vector<Symbol> symbols;
         ShortMerger shorts;
@@ -178,6 +185,10 @@ private:
     // them are merged at once, the less does one wait for the other.
     void append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     void append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    void append_prepared(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    void append_segment(Bytes segment, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    // Room for so many bytes that stay until new words are merged.
+    void make_room(ByteBuffer& room, size_t bytes, Worker& worker, IdBuffer& ids) const;
     // Merges what is left for later, and moves all ids behind the first of these places.
     void settle(Worker& worker, IdBuffer& ids) const {
         if (!worker.missed.empty()) fill_in(worker, ids);
@@ -208,6 +219,7 @@ private:
     AddedTokens raw_, normalized_;
     Scanner scanner_;
     Scan words_;  // pieces or, of text without a split, parts that merge alone
+    std::shared_ptr<const Preparation> preparation_;
     mutable std::atomic<bool> has_threads_ = false;  // somebody has encoded on several
     std::shared_ptr<IdBuffer::Pool> results_ = std::make_shared<IdBuffer::Pool>();
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it

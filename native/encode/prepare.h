@@ -1,15 +1,25 @@
-// What happens to a text before its pieces are merged, for tokenizers that rewrite it, put a space in
-// front of it, or split it in steps: it becomes segments, which an encoder takes as texts of their own.
+// What happens to texts before they are split by a scanner.
 #pragma once
 
-#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "../base/unicode.h"
 #include "../normalize/normalizer.h"
 #include "../scan/steps.h"
-#include "encoder.h"
 
 namespace bpe {
+
+// Text that must be UTF-8 and is not.
+class NotUtf8 : public std::runtime_error {
+public:
+    explicit NotUtf8(size_t offset)
+        : std::runtime_error("byte " + std::to_string(offset) +
+                             " of the text is not UTF-8; this tokenizer has a normalizer or a "
+                             "split that needs characters") {}
+};
 
 class Preparation {
 public:
@@ -19,37 +29,31 @@ public:
         : normalizer_(std::move(normalizer)), prefix_space_(prefix_space), steps_(std::move(steps)) {}
 
     const normalize::Normalizer& normalizer() const { return normalizer_; }
+    // Whether a space belongs in front of a segment.
+    bool adds_space(Bytes segment) const {
+        return prefix_space_ && !segment.empty() && segment[0] != ' ';
+    }
+    // Whether it does the same to both parts of a text that is cut between ASCII characters.
+    bool keeps_cuts() const { return normalizer_.is_form() && !prefix_space_ && steps_.empty(); }
 
-    // Segments of texts in order, and what stands where: the place of an added token in the encoder's
-    // list, or kSegment. What is not rewritten stays in its text, which must outlive this.
-    struct Prepared {
-        struct Segment {
-            const uint8_t* text;  // where it begins; null for one in `bytes`
-            size_t begin, size;   // in `bytes`
-        };
-        std::vector<uint8_t> bytes;
-        std::vector<Segment> segments;
-        std::vector<int64_t> items;
-
-        Bytes operator[](size_t i) const {
-            const auto& [text, begin, size] = segments[i];
-            return {text ? text : bytes.data() + begin, size};
-        }
-    };
-    static constexpr int64_t kSegment = -1;
-    // Appends to `out`. Throws scan::EndlessRegex.
-    void prepare(const Encoder& encoder, Bytes text, Enabled enabled, Beat& beat,
-                 Prepared& out) const;
-    // The same for text without added tokens that has gone through the normalizer; it need only outlive
-    // `out` if it lies in `original`.
-    void segment(Bytes text, Bytes original, Prepared& out) const;
+    // Calls `sink(part)` for the parts that the steps make of a segment. Throws scan::EndlessRegex.
+    template <class Sink>
+    void cut(Bytes segment, Sink&& sink, size_t step = 0) const {
+        if (step == steps_.size()) return segment.empty() ? void() : sink(segment);
+        scan::Cutter cutter(steps_[step], segment);
+        while (cutter.next())
+            cut(segment.subspan(cutter.begin(), cutter.end() - cutter.begin()), sink, step + 1);
+    }
 
 private:
-    void cut(Bytes text, size_t step, Bytes original, Prepared& out) const;
-
     normalize::Normalizer normalizer_;
     bool prefix_space_;
     std::vector<scan::Step> steps_;
 };
+
+inline void check_utf8(Bytes text) {
+    const size_t offset = first_invalid(text);
+    if (offset < text.size()) throw NotUtf8(offset);
+}
 
 }  // namespace bpe

@@ -1,5 +1,6 @@
 #include "normalizer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -96,6 +97,12 @@ void apply_step(const Step& step, Bytes text, std::vector<uint8_t>& out) {
 }
 
 }  // namespace
+
+bool Normalizer::is_form() const {
+    return std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
+        return form_of(step).has_value();
+    });
+}
 
 Bytes Normalizer::apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const {
     for (const Step& step : steps_) {

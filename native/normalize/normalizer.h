@@ -28,6 +28,8 @@ public:
     // The rewritten text, which must be UTF-8: in `out` or, if nothing changes, the text itself. `spare`
     // is used on the way.
     Bytes apply(Bytes text, std::vector<uint8_t>& out, std::vector<uint8_t>& spare) const;
+    // Whether all it does is Unicode's normalization.
+    bool is_form() const;
 
 private:
     std::vector<Step> steps_;
