@@ -23,6 +23,7 @@ Model::Model(std::shared_ptr<const Vocabulary> vocabulary, ModelOptions options)
     const Kind of_bytes = options_.byte_level ? Kind::normal : Kind::byte;
     for (Id id = 0; id < size_; ++id)
         if (kind(id) == of_bytes && token(id).size() == 1) bytes_[token(id)[0]] = id;
+    add_characters();
     if (!options_.by_ranks) {
         add_listed_merges();
         add_byte_pairs();
@@ -37,6 +38,19 @@ Model::Model(std::shared_ptr<const Vocabulary> vocabulary, ModelOptions options)
     lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
     add_pairs_of_ranks();
     add_byte_pairs();
+}
+
+void Model::add_characters() {
+    constexpr size_t kMost = 1 << 16;
+    if (options_.byte_level || !options_.prefix.empty() || !options_.suffix.empty()) return;
+    characters_.resize(kMost, kNoId);
+    for (Id id = 0; id < size_; ++id) {
+        const Bytes bytes = token(id);
+        if (bytes.empty() || bytes.size() > 3) continue;
+        const Character character = character_at(bytes, 0);
+        if (character.length == bytes.size() && character.code_point < kMost)
+            characters_[character.code_point] = index().find(bytes).value_or(kNoId);
+    }
 }
 
 // Counted before they are added: a table that grows puts every pair in its place twice.
@@ -137,7 +151,14 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
     };
     std::vector<uint8_t> spelled;
     for (uint32_t at = 0, end; at < piece.size(); at = end) {
-        end = at + (options_.byte_level ? 1 : character_at(piece, at).length);
+        const Character character = character_at(piece, at);
+        end = at + (options_.byte_level ? 1 : character.length);
+        if (character.code_point < characters_.size())
+            if (const Id id = characters_[character.code_point]; id != kNoId) {
+                flush();
+                symbols.push_back({id, at, end});
+                continue;
+            }
         spelled.clear();
         if (at > 0) spelled.insert(spelled.end(), options_.prefix.begin(), options_.prefix.end());
         spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);

@@ -119,6 +119,7 @@ private:
     void add_byte_pairs();
     void look_into_tokens();
     void add_listed_merges();
+    void add_characters();
     void start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const;
 
     Kind kind(Id id) const { return vocabulary_->kinds()[id]; }
@@ -130,6 +131,8 @@ private:
     bool starts_as_bytes_;  // the common case: no unknown token, no prefix, no suffix
     std::vector<size_t> lengths_;  // of the tokens in the index, each once, rising; if by_ranks
     std::array<Id, 256> bytes_;  // the token of each byte: Kind::normal if byte_level, else Kind::byte
+    // The tokens of characters by code point, and kNoId, if a character is looked up as it is.
+    std::vector<Id> characters_;
     MergeTable table_;
     std::vector<MergeTable::Merge> byte_pairs_;
     std::vector<bool> in_tokens_;  // by two bytes

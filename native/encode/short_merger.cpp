@@ -20,6 +20,17 @@ uint64_t least(const uint64_t* numbers) {
 
 }  // namespace
 
+// What their pairs merge to is asked for now, and found when the piece's turn comes.
+void ShortMerger::add_symbols(Bytes piece) {
+    model_.start(piece, symbols_);
+    Job job{{}, static_cast<uint32_t>(symbols_.size()), static_cast<uint32_t>(starts_.size()), 0};
+    for (size_t i = 0; i < symbols_.size(); ++i) {
+        if (i > 0) model_.table().ask(symbols_[i - 1].id, symbols_[i].id);
+        starts_.push_back(symbols_[i].id);
+    }
+    add(job);
+}
+
 void ShortMerger::run() {
     ids_.resize(std::max(ids_.size(), most_ + kAtOnce));
     run<8>(of_width_[0]);
@@ -76,8 +87,9 @@ void ShortMerger::start(Lane& lane, Job& job) const {
     constexpr size_t kCopied = std::min(width + 1, kPlaces);
     std::copy_n(kNeighbours[0].begin(), kCopied, lane.previous.begin());
     std::copy_n(kNeighbours[1].begin(), kCopied, lane.next.begin());
-    const size_t n = width < kPlaces && model_.has_all_bytes() ? start_all<width>(lane, job)
-                                                               : start_known<width>(lane, job);
+    const size_t n = width < kPlaces && model_.has_all_bytes() && model_.starts_as_bytes()
+                         ? start_all<width>(lane, job)
+                         : start_known<width>(lane, job);
     lane.count = n;
     lane.symbols[0] = lane.symbols[n + 1] = kNoId;
     lane.next[n + 1] = static_cast<uint8_t>(n + 1);
@@ -101,6 +113,7 @@ size_t ShortMerger::start_all(Lane& lane, const Job& job) const {
 template <size_t width>
 size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
     std::fill_n(lane.order.begin(), width, kNone);
+    if (!model_.starts_as_bytes()) return start_symbols(lane, job);
     size_t n = 0;
     uint8_t last = 0;
     for (size_t i = 0; i < job.size; ++i) {
@@ -112,6 +125,14 @@ size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
         last = byte;
     }
     return n;
+}
+
+size_t ShortMerger::start_symbols(Lane& lane, const Job& job) const {
+    const std::span<const Id> ids(starts_.data() + job.begin, job.size);
+    std::copy(ids.begin(), ids.end(), lane.symbols.begin() + 1);
+    for (size_t i = 1; i < ids.size(); ++i)
+        lane.order[i] = order_of(model_.table().merge_of(ids[i - 1], ids[i]), i);
+    return ids.size();
 }
 
 // Does one merge; false if there is none.

@@ -13,20 +13,22 @@ namespace bpe {
 // Merging waits for one look-up after the other in a table that is larger than the caches, and
 // guesses wrong at every turn. So several pieces are merged in turn: the look-ups of one are on their
 // way while others are worked on; and a step has no branch but the one that ends a piece.
-//
-// Only for models whose pieces start as bytes: see `Model::starts_as_bytes`.
 class ShortMerger {
 public:
-    static constexpr size_t kMost = 32;  // bytes of a piece
+    static constexpr size_t kMost = 32;  // symbols of a piece
 
     explicit ShortMerger(const Model& model) : model_(model) {}
 
-    // Adds a piece of 1 to kMost bytes.
+    // Whether so many bytes become few enough symbols.
+    bool takes(size_t bytes) const { return bytes + model_.options().suffix_apart <= kMost; }
+    // Adds a piece of at least one byte.
     void add(Bytes piece) {
+        if (!model_.starts_as_bytes()) return add_symbols(piece);
         Job job{{}, static_cast<uint32_t>(piece.size()), 0, 0};
         std::memcpy(job.bytes, piece.data(), piece.size());
         add(job);
     }
+    // The same for a model whose pieces start as bytes.
     void add(ShortKey key) {
         Job job{{}, static_cast<uint32_t>(key.length()), 0, 0};
         std::memcpy(job.bytes, &key, sizeof key);
@@ -43,13 +45,15 @@ public:
     void clear() {
         jobs_.clear();
         for (auto& jobs : of_width_) jobs.clear();
+        starts_.clear();
         most_ = used_ = 0;
     }
 
 private:
     struct Job {
-        uint8_t bytes[kMost];         // of the piece, and any others
-        uint32_t size, begin, count;  // `begin` and `count` of the ids
+        uint8_t bytes[kMost];         // of the piece, and any others, if it starts as bytes
+        uint32_t size;                // how many symbols it starts from, or fewer
+        uint32_t begin, count;        // of the ids; before there are any, `begin` of the symbols
     };
     // A piece that is being merged. Its symbols stay at the places 1 to n of their first bytes, in a
     // doubly linked list that ends at the places 0 and n + 1, whose symbols merge with nothing.
@@ -69,7 +73,7 @@ private:
     static constexpr size_t kLanes = 16;
     static constexpr size_t kAtOnce = 4;  // ids that are written before they are counted
 
-    // Merges jobs of fewer than `width` bytes, a multiple of 4: so many places are looked at each
+    // Merges jobs of fewer than `width` symbols, a multiple of 4: so many places are looked at each
     // time. What differs from piece to piece would be guessed wrong.
     template <size_t width>
     void run(const std::vector<uint32_t>& jobs);
@@ -79,10 +83,12 @@ private:
     size_t start_all(Lane& lane, const Job& job) const;
     template <size_t width>
     size_t start_known(Lane& lane, const Job& job) const;
+    size_t start_symbols(Lane& lane, const Job& job) const;
     void ask(Lane& lane, size_t before, size_t changed, size_t next) const;
     template <size_t width>
     bool step(Lane& lane) const;
     void finish(const Lane& lane);
+    void add_symbols(Bytes piece);
     void add(const Job& job) {
         const uint32_t size = job.size;
         of_width_[size < 8 ? 0 : size < 12 ? 1 : size < 16 ? 2 : 3].push_back(
@@ -94,6 +100,8 @@ private:
     const Model& model_;
     std::vector<Job> jobs_;
     std::array<std::vector<uint32_t>, 4> of_width_;  // their numbers
+    std::vector<Symbol> symbols_;
+    std::vector<Id> starts_;  // what pieces start from that do not start as bytes
     std::vector<Id> ids_;
     size_t most_ = 0, used_ = 0;  // how many ids there may be, and are
     std::array<Lane, kLanes> lanes_;

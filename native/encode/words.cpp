@@ -127,7 +127,7 @@ void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) con
         const std::span<const Id> known = cache.find_long(word.piece, word.key.low);
         if (!known.empty()) return ids.append(known);
     }
-    if (!model_->starts_as_bytes() || word.piece.size() > ShortMerger::kMost)
+    if (!worker.shorts.takes(word.piece.size()))
         return remember(word, merge(word.piece, worker, ids), worker);
     if (model_->options().ignore_merges && !(is_short && cache.has_all_seeds()))
         if (const auto id = model_->whole(word.piece)) {
@@ -144,7 +144,7 @@ void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     ShortMerger& shorts = worker.shorts;
     shorts.clear();
     for (const Word& word : worker.new_words)
-        word.key.high != 0 ? shorts.add(word.key) : shorts.add(word.piece);
+        word.key.high != 0 && model_->starts_as_bytes() ? shorts.add(word.key) : shorts.add(word.piece);
     shorts.run();
     for (size_t i = 0; i < shorts.size(); ++i) {
         if (shorts.ids(i).empty()) merge(worker.new_words[i].piece, worker, ids);  // throws, or adds nothing
