@@ -8,26 +8,32 @@ namespace bpe {
 // What every short token becomes when it is a piece: mostly itself, but not if no merges lead to it.
 LargeVector<WordCache::Entry> Encoder::make_seeds() const {
     LargeVector<WordCache::Entry> seeds;
-    Worker worker(*this);
-    IdBuffer ids;
+    const auto add = [&](ShortKey key, std::span<const Id> ids) {
+        if (ids.empty() || ids.size() > WordCache::kMostIds) return;
+        seeds.push_back({key.low, key.high | uint64_t{ids.size()} << 60, {}});
+        std::copy(ids.begin(), ids.end(), seeds.back().ids);
+    };
+    ShortMerger shorts(*model_);
+    std::vector<ShortKey> keys;
+    const auto merge_all = [&] {
+        shorts.run();
+        for (size_t i = 0; i < keys.size(); ++i) add(keys[i], shorts.ids(i));
+        shorts.clear();
+        keys.clear();
+    };
     for (Id id = 0; id < model_->size(); ++id) {
         const Bytes token = model_->token(id);
         if (!model_->normal(id) || token.empty() || token.size() > ShortKey::kMost) continue;
         const ShortKey key = ShortKey::of(token, 0, token.size());
-        WordCache::Entry entry{key.low, key.high | uint64_t{1} << 60, {id}};
-        if (!model_->options().ignore_merges) {
-            ids.resize(0);
-            try {
-                merge(token, worker, ids);
-            } catch (const MissingByte&) {
-                continue;
-            }
-            if (ids.size() == 0 || ids.size() > WordCache::kMostIds) continue;
-            entry.high = key.high | uint64_t{ids.size()} << 60;
-            std::copy_n(ids.data(), ids.size(), entry.ids);
+        if (model_->options().ignore_merges) {
+            add(key, {&id, 1});
+            continue;
         }
-        seeds.push_back(entry);
+        keys.push_back(key);
+        shorts.add(token);
+        if (keys.size() == kTogether) merge_all();
     }
+    merge_all();
     return seeds;
 }
 
