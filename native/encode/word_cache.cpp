@@ -11,7 +11,7 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
     : most_entries_(std::bit_floor(std::max<size_t>(memory_limit / sizeof(Entry), 1 << 10))),
       entries_(most_entries_),
       mask_(std::min(most_entries_, std::bit_ceil(std::max<size_t>(2 * seeds.size(), 1 << 10))) - 1),
-      ring_(kRing),
+      ring_(kRing + kMostIds),
       long_slots_(kLongSlots) {
     for (const Entry& seed : seeds)
         place(seed, hash_of_entry(seed));

@@ -45,6 +45,7 @@ public:
     };
     View view() const { return {entries_.data(), mask_}; }
     // The ids of a short piece, if it is in the cache line of that place; it is then at that place.
+    // They may be read in steps of kMostIds.
     std::span<const Id> find_near(const Entry* place, ShortKey key) {
         const size_t first = place - entries_.data();
         if (!entries_[first].holds(key)) {
