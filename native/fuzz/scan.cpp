@@ -24,15 +24,15 @@ std::vector<size_t> ends_of(const Scan& scan, const std::string& text, bool by_l
 
 std::vector<size_t> ends_by_regex(const Preparation& preparation, const std::string& text,
                                   bool by_line) {
-    Preparation::Prepared prepared;
+    std::vector<size_t> ends;
     for (size_t at = 0; at < text.size();) {
         const size_t end = by_line ? line_end(bytes_of(text), at) : text.size();
-        preparation.segment(Exact(text.substr(at, end - at)), {}, prepared);
+        const Exact line(text.substr(at, end - at));
+        preparation.cut(line, [&](Bytes part) {
+            ends.push_back((ends.empty() ? 0 : ends.back()) + part.size());
+        });
         at = end;
     }
-    std::vector<size_t> ends;
-    for (const auto& segment : prepared.segments)
-        ends.push_back((ends.empty() ? 0 : ends.back()) + segment.size);
     return ends;
 }
 
