@@ -1,4 +1,4 @@
-"""The ways to run a spec: all native, in one step or in two, or with splits in Python.
+"""The ways to run a spec: all native, or with normalizers and splits in Python.
 
 All take texts that are valid UTF-8, and a mask that says which added tokens take part.
 """

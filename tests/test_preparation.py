@@ -85,3 +85,6 @@ def test_bytes_that_are_no_text_are_named() -> None:
     for call in (tokenizer.encode_batch, tokenizer.count_batch):
         with pytest.raises(FormatError, match="byte 3 of the text is not UTF-8"):
             call(texts)
+    texts = [b"a word " * 300_000 + b"\xff"]  # in several parts
+    with pytest.raises(FormatError, match="byte 2100000 of the text is not UTF-8"):
+        tokenizer.encode_batch(texts, num_threads=2)

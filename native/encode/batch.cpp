@@ -77,8 +77,18 @@ private:
 struct Encoder::Part {
     RawText text;
     size_t number;  // of the whole text
+    size_t begin;   // in that
     bool is_last;   // of its text
 };
+
+void Encoder::append(const Part& part, Enabled enabled, Worker& worker, Beat& beat,
+                     IdBuffer& ids) const {
+    try {
+        append(part.text, enabled, worker, beat, ids);
+    } catch (const NotUtf8& error) {
+        throw NotUtf8(part.begin + error.offset);
+    }
+}
 
 Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled enabled,
                                      unsigned threads, Watch& watch) const {
@@ -113,7 +123,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
                  [&](size_t job, Worker& worker, Beat& beat) {
                      IdBuffer ids = gathering.take();
                      for (size_t i = begins[job]; i < begins[job + 1]; ++i) {
-                         append(parts[i].text, enabled, worker, beat, ids);
+                         append(parts[i], enabled, worker, beat, ids);
                          if (parts[i].is_last) worker.note_end(ids, all.ends[parts[i].number]);
                      }
                      settle(worker, ids);
@@ -155,16 +165,18 @@ std::vector<Encoder::Part> Encoder::parts_of(std::span<const RawText> texts, Ena
                                             std::none_of(added_.begin(), added_.end(), is_normalized)));
     for (size_t i = 0; i < texts.size(); ++i) {
         RawText text = texts[i];
+        size_t begin = 0;
         for (size_t size = kJobBytes; may_cut && text.size() > 2 * size;) {
             const RawText head = text.subspan(0, size);
             const size_t cut = last_cut(scanner_, head, false, [&](size_t at) {
                 return (preparation_ && head[at - 1] >= 0x80) || touches_added(head, at, enabled);
             });
-            if (cut > 0) parts.push_back({text.subspan(0, cut), i, false});
+            if (cut > 0) parts.push_back({text.subspan(0, cut), i, begin, false});
             text = text.subspan(cut, text.size() - cut);
+            begin += cut;
             size = cut > 0 ? kJobBytes : 2 * size;
         }
-        parts.push_back({text, i, true});
+        parts.push_back({text, i, begin, true});
     }
     return parts;
 }

@@ -198,6 +198,7 @@ private:
     // The ids of a piece as the model makes them; returns them.
     std::span<const Id> merge(Bytes piece, Worker& worker, IdBuffer& ids) const;
     struct Part;
+    void append(const Part& part, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     std::vector<Part> parts_of(std::span<const RawText> texts, Enabled enabled) const;
     bool touches_added(RawText text, size_t at, Enabled enabled) const;
     std::unique_ptr<WordCache> borrow() const;

@@ -18,7 +18,10 @@ public:
     explicit NotUtf8(size_t offset)
         : std::runtime_error("byte " + std::to_string(offset) +
                              " of the text is not UTF-8; this tokenizer has a normalizer or a "
-                             "split that needs characters") {}
+                             "split that needs characters"),
+          offset(offset) {}
+
+    size_t offset;
 };
 
 class Preparation {
