@@ -22,6 +22,8 @@ MODELS: list[dict[str, Any]] = [
     {"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True, "ignore_merges": True},
     {"end_of_word_suffix": "</w>", "unk_token": "<unk>"},
     {"continuing_subword_prefix": "##", "unk_token": "<unk>"},
+    {"continuing_subword_prefix": "##", "byte_fallback": True},
+    {"end_of_word_suffix": "</w>", "byte_fallback": True},
 ]
 
 
@@ -63,7 +65,7 @@ def tokenizer_json(model: dict[str, Any], choices: list[tuple[int, int]]) -> str
 @pytest.mark.parametrize("model", MODELS)
 @given(
     st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=30),
-    st.lists(st.text(LETTERS + "xñ語 ", max_size=60), min_size=1, max_size=5),
+    st.lists(st.text(LETTERS + "xñ語  ", max_size=90), min_size=1, max_size=5),
 )
 def test_ids_are_those_of_tokenizers(
     model: dict[str, Any], choices: list[tuple[int, int]], texts: list[str]

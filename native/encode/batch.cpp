@@ -95,7 +95,7 @@ Encoder::Batch Encoder::encode_batch(std::span<const RawText> texts, Enabled ena
     size_t total = 0;
     for (const RawText text : texts) total += text.most_bytes();
     Batch all;
-    all.ids = results_->take((model_->options().suffix_apart ? 2 : 1) * total + WordCache::kMostIds);
+    all.ids = results_->take(model_->symbols_per_byte() * total + WordCache::kMostIds);
     all.ends.resize(texts.size());
     const auto make_worker = [&](Beat& beat) { return Worker(*this, &beat, total); };
     if (threads == 1 || total <= kJobBytes) {

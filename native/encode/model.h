@@ -59,6 +59,12 @@ public:
     MergeTable::Merge byte_pair(uint8_t left, uint8_t right) const {
         return byte_pairs_[left << 8 | right];
     }
+    // How many symbols there are at most for each byte of a piece: spelled out, bytes that a character
+    // falls back to are also those of its affixes.
+    size_t symbols_per_byte() const {
+        const size_t affixes = options_.prefix.size() + options_.suffix.size();
+        return 1 + (options_.byte_fallback ? affixes : 0) + options_.suffix_apart;
+    }
     // Replaces `symbols` by the tokens of one piece. Throws MissingByte.
     void encode(Bytes piece, Merger& merger, std::vector<Symbol>& symbols) const;
     // Whether some merge takes the unknown token for a part.

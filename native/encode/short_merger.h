@@ -20,7 +20,7 @@ public:
     explicit ShortMerger(const Model& model) : model_(model) {}
 
     // Whether so many bytes become few enough symbols.
-    bool takes(size_t bytes) const { return bytes + model_.options().suffix_apart <= kMost; }
+    bool takes(size_t bytes) const { return bytes * model_.symbols_per_byte() <= kMost; }
     // Adds a piece of at least one byte.
     void add(Bytes piece) {
         if (!model_.starts_as_bytes()) return add_symbols(piece);

@@ -29,6 +29,7 @@ LargeVector<WordCache::Entry> Encoder::make_seeds() const {
             add(key, {&id, 1});
             continue;
         }
+        if (!shorts.takes(token.size())) continue;
         keys.push_back(key);
         shorts.add(token);
         if (keys.size() == kTogether) merge_all();
@@ -87,8 +88,7 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
     WordCache& cache = worker.cache();
     LookUps words;
     const size_t last = ends.back();
-    // A suffix that is a symbol of its own adds an id to every piece.
-    const size_t per_byte = model_->options().suffix_apart ? 2 : 1;
+    const size_t per_byte = model_->symbols_per_byte();
     Id* out = ids.reserve(per_byte * (last - begin) + WordCache::kMostIds);
     while (!ends.empty()) {
         const auto batch = ends.first(std::min(words.kSize, ends.size()));
