@@ -64,6 +64,7 @@ public:
     struct Word {
         Bytes piece;
         ShortKey key;  // of a long piece its hash and 0
+        size_t place = 0;  // in the cache, if it was announced
     };
     // The place among the ids where those of a new word belong.
     struct Missed {

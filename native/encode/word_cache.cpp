@@ -20,10 +20,8 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
 // An entry that is not where it is looked for first changes places with the one that is there, if
 // that one can be found at the other place.
 WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free) {
-    for (size_t step = kGroup / 2; step < 2 * kGroup; step += kGroup / 2)
-        __builtin_prefetch(&entries_[place_of(hash, step)]);
     bool has_free = false;
-    for (size_t step = 0; step < kProbes && !(has_free && step % kGroup == 0); ++step) {
+    for (size_t step = 0; step < kProbes && !(has_free && step % kLine == 0); ++step) {
         const size_t place = place_of(hash, step);
         Entry& entry = entries_[place];
         if (entry.high == 0 && !has_free) {
@@ -39,7 +37,7 @@ WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free)
     return nullptr;
 }
 
-void WordCache::insert(ShortKey key, std::span<const Id> ids) {
+void WordCache::insert(ShortKey key, std::span<const Id> ids, size_t place) {
     Entry entry{key.low, key.high | uint64_t{ids.size()} << 60, {}};
     if (ids.size() <= kMostIds) {
         std::copy(ids.begin(), ids.end(), entry.ids);
@@ -50,14 +48,21 @@ void WordCache::insert(ShortKey key, std::span<const Id> ids) {
         entry.ids[0] = static_cast<Id>(position);
         entry.ids[1] = static_cast<Id>(position >> 32);
     }
-    add(entry, key.hash());
+    if (entries_[place].holds(key))
+        entries_[place] = entry;
+    else
+        add(entry, key.hash());
 }
 
-void WordCache::announce(ShortKey key, Id number, const Found& found) {
+size_t WordCache::announce(ShortKey key, Id number, const Found& found) {
     const Entry entry{key.low, key.high | kPending << 60, {number}};
-    if (!found.free || is_full()) return add(entry, key.hash());
+    if (!found.free || is_full()) {
+        add(entry, key.hash());
+        return 0;
+    }
     *found.free = entry;
     ++used_;
+    return found.free - entries_.data();
 }
 
 // The place must stay taken: others may have been put behind it. What takes it is nothing's entry, and
@@ -96,8 +101,8 @@ void WordCache::place(const Entry& entry, uint64_t hash) {
 // until the place that is free is near; kProbes if that cannot be. (Hopscotch hashing.)
 size_t WordCache::moved_near(uint64_t hash, size_t free) {
     while (free >= kProbes) {
-        const size_t end = free / kGroup * kGroup;
-        size_t step = end + kGroup - kProbes;
+        const size_t end = free / kLine * kLine;
+        size_t step = end + kLine - kProbes;
         const auto may_go = [&] {
             return reaches(hash_of_entry(entries_[place_of(hash, step)]), place_of(hash, free));
         };
@@ -109,23 +114,23 @@ size_t WordCache::moved_near(uint64_t hash, size_t free) {
     return free;
 }
 
-// In place: fresh memory takes longer to get than to fill. An entry goes to its group, to one before
+// In place: fresh memory takes longer to get than to fill. An entry goes to its line, to one before
 // that, or to the new half; but those at the front that belong to the old end go last.
 void WordCache::grow() {
     const size_t old_mask = mask_;
     mask_ = 2 * mask_ + 1;
     used_ = 0;
     std::array<Entry, kProbes> from_end{};
-    for (size_t i = 0; i <= old_mask; i += kGroup) {
-        std::array<Entry, kGroup> group{};
-        std::swap_ranges(group.begin(), group.end(), &entries_[i]);
-        for (size_t n = 0; n < kGroup; ++n) {
-            if ((group[n].high & kKeyBits) == 0) continue;  // empty, or forgotten
-            const uint64_t hash = hash_of_entry(group[n]);
-            if (i < kProbes && (hash & old_mask) >= i + kGroup)
-                from_end[i + n] = group[n];
+    for (size_t i = 0; i <= old_mask; i += kLine) {
+        std::array<Entry, kLine> line{};
+        std::swap_ranges(line.begin(), line.end(), &entries_[i]);
+        for (size_t n = 0; n < kLine; ++n) {
+            if ((line[n].high & kKeyBits) == 0) continue;  // empty, or forgotten
+            const uint64_t hash = hash_of_entry(line[n]);
+            if (i < kProbes && (hash & old_mask) >= i + kLine)
+                from_end[i + n] = line[n];
             else
-                place(group[n], hash);
+                place(line[n], hash);
         }
     }
     for (const Entry& entry : from_end)

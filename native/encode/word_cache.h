@@ -69,11 +69,11 @@ public:
         return {ids_of(*entry)};
     }
     // Says that the ids of a short piece, which was not found, will follow: `insert` or `forget` must
-    // be called.
-    void announce(ShortKey key, Id number, const Found& found);
+    // be called. Returns a place where it may be found sooner than elsewhere.
+    size_t announce(ShortKey key, Id number, const Found& found);
     void forget(ShortKey key);
     // Adds a short piece that is not known, with at least one id.
-    void insert(ShortKey key, std::span<const Id> ids);
+    void insert(ShortKey key, std::span<const Id> ids, size_t place = 0);
 
     // The same for longer pieces, of up to kMostBytes.
     static constexpr size_t kMostBytes = 4096;
@@ -100,21 +100,21 @@ private:
     static constexpr uint64_t kMany = 15, kPending = 14;
     static constexpr Entry kForgotten{0, kPending << 60, {}};
     static constexpr uint64_t kKeyBits = ~uint64_t{0} >> 4;
-    // A piece is in one of so many groups of entries from its place on: two cache lines each, which a
-    // processor likes to fetch together. A group with a free place ends the search.
-    static constexpr size_t kGroup = 4, kProbes = 4 * kGroup, kFarthest = 128;
+    // A piece is in one of so many cache lines from that of its place on. A line with a free place ends
+    // the search.
+    static constexpr size_t kLine = 2, kProbes = 8 * kLine, kFarthest = 128;
 
     static uint64_t hash_of_entry(const Entry& entry) {
         return ShortKey{entry.low, entry.high & kKeyBits}.hash();
     }
     bool is_full() const { return 8 * (used_ + 1) > 5 * (mask_ + 1) && mask_ + 1 < most_entries_; }
-    // The places from a hash's on: first the others of its line, then of its group.
+    // The places from a hash's on: first the other one of its line.
     size_t place_of(uint64_t hash, size_t step) const {
-        return ((hash + step / kGroup * kGroup) ^ step % kGroup) & mask_;
+        return ((hash + step / kLine * kLine) ^ step % kLine) & mask_;
     }
     // Whether what is looked for from a hash's place on would be found at another.
     bool reaches(uint64_t hash, size_t place) const {
-        return ((place / kGroup - hash / kGroup) & (mask_ / kGroup)) < kProbes / kGroup;
+        return ((place / kLine - hash / kLine) & (mask_ / kLine)) < kProbes / kLine;
     }
     Entry* entry_of(ShortKey key, uint64_t hash, Entry** free = nullptr);
     void place(const Entry& entry, uint64_t hash);

@@ -144,8 +144,8 @@ void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) con
             return remember(word, {&*id, 1}, worker);
         }
     const auto number = static_cast<Id>(worker.new_words.size());
-    if (is_short) cache.announce(word.key, number, found);
-    worker.new_words.push_back(word);
+    const size_t place = is_short ? cache.announce(word.key, number, found) : 0;
+    worker.new_words.push_back({word.piece, word.key, place});
     worker.missed.push_back({ids.size(), number});
 }
 
@@ -185,7 +185,7 @@ void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
 
 void Encoder::remember(const Word& word, std::span<const Id> ids, Worker& worker) const {
     if (word.key.high != 0)
-        ids.empty() ? worker.cache().forget(word.key) : worker.cache().insert(word.key, ids);
+        ids.empty() ? worker.cache().forget(word.key) : worker.cache().insert(word.key, ids, word.place);
     else if (word.piece.size() <= WordCache::kMostBytes && !ids.empty())
         worker.cache().insert_long(word.piece, word.key.low, ids);
 }
