@@ -43,22 +43,14 @@ void Encoder::append_prepared(Bytes text, Enabled enabled, Worker& worker, Beat&
     check_utf8(text);
     const auto on_token = [&](Match match) { ids.push_back(added_[match.index].id); };
     const auto on_segment = [&](Bytes segment) {
-        if (preparation_->adds_space(segment)) {
-            make_room(worker.prefixed, segment.size() + 1, worker, ids);
-            worker.prefixed.push_back(' ');
-            worker.prefixed.append(segment);
-            segment = Bytes(worker.prefixed).last(segment.size() + 1);
-        }
+        if (preparation_->adds_space(segment))
+            segment = kept(as_bytes(" "), segment, worker.prefixed, worker, ids);
         preparation_->cut(segment, [&](Bytes part) { append_segment(part, worker, beat, ids); });
     };
     raw_.cut(text, enabled, beat, [&](size_t begin, size_t end) {
         Bytes part = text.subspan(begin, end - begin);
         const Bytes made = preparation_->normalizer().apply(part, worker.normalized, worker.spare);
-        if (made.data() != part.data()) {
-            make_room(worker.rewritten, made.size(), worker, ids);
-            worker.rewritten.append(made);
-            part = Bytes(worker.rewritten).last(made.size());
-        }
+        if (made.data() != part.data()) part = kept({}, made, worker.rewritten, worker, ids);
         normalized_.cut(part, enabled, beat, [&](size_t from, size_t to) {
             on_segment(part.subspan(from, to - from));
         }, on_token);
@@ -84,6 +76,14 @@ void Encoder::make_room(ByteBuffer& room, size_t bytes, Worker& worker, IdBuffer
     settle(worker, ids);
     room.resize(0);
     room.reserve(std::max(worker.room_bytes, bytes));
+}
+
+Bytes Encoder::kept(Bytes front, Bytes bytes, ByteBuffer& room, Worker& worker, IdBuffer& ids) const {
+    const size_t size = front.size() + bytes.size();
+    make_room(room, size, worker, ids);
+    room.append(front);
+    room.append(bytes);
+    return Bytes(room).last(size);
 }
 
 void Encoder::encode_piece_with_spans(Bytes piece, size_t offset, Worker& worker, IdBuffer& ids,

@@ -190,6 +190,8 @@ private:
     void append_segment(Bytes segment, Worker& worker, Beat& beat, IdBuffer& ids) const;
     // Room for so many bytes that stay until new words are merged.
     void make_room(ByteBuffer& room, size_t bytes, Worker& worker, IdBuffer& ids) const;
+    // A copy of both, one behind the other, in such room.
+    Bytes kept(Bytes front, Bytes bytes, ByteBuffer& room, Worker& worker, IdBuffer& ids) const;
     // Merges what is left for later, and moves all ids behind the first of these places.
     void settle(Worker& worker, IdBuffer& ids) const {
         if (!worker.missed.empty()) fill_in(worker, ids);

@@ -90,7 +90,7 @@ bool LongMerger::joint_holds(Id left, Id right, Merger& merger) {
 
 std::span<const Id> LongMerger::merge_window(Bytes text, Merger& merger) {
     window_.clear();
-    if (text.size() <= ShortMerger::kMost && model_.starts_as_bytes()) {
+    if (window_.takes(text.size())) {
         window_.add(text);
         window_.run();
         return window_.ids(0);

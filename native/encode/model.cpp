@@ -153,20 +153,18 @@ void Model::start_with_characters(Bytes piece, std::vector<Symbol>& symbols) con
     for (uint32_t at = 0, end; at < piece.size(); at = end) {
         const Character character = character_at(piece, at);
         end = at + (options_.byte_level ? 1 : character.length);
-        if (character.code_point < characters_.size())
-            if (const Id id = characters_[character.code_point]; id != kNoId) {
-                flush();
-                symbols.push_back({id, at, end});
-                continue;
-            }
-        spelled.clear();
-        if (at > 0) spelled.insert(spelled.end(), options_.prefix.begin(), options_.prefix.end());
-        spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);
-        if (end == piece.size() && !options_.suffix_apart)
-            spelled.insert(spelled.end(), options_.suffix.begin(), options_.suffix.end());
-        if (const auto id = index().find(spelled)) {
+        Id id = character.code_point < characters_.size() ? characters_[character.code_point] : kNoId;
+        if (id == kNoId) {
+            spelled.clear();
+            if (at > 0) spelled.insert(spelled.end(), options_.prefix.begin(), options_.prefix.end());
+            spelled.insert(spelled.end(), piece.begin() + at, piece.begin() + end);
+            if (end == piece.size() && !options_.suffix_apart)
+                spelled.insert(spelled.end(), options_.suffix.begin(), options_.suffix.end());
+            id = index().find(spelled).value_or(kNoId);
+        }
+        if (id != kNoId) {
             flush();
-            symbols.push_back({*id, at, end});
+            symbols.push_back({id, at, end});
             continue;
         }
         const bool falls_back =

@@ -87,9 +87,10 @@ void ShortMerger::start(Lane& lane, Job& job) const {
     constexpr size_t kCopied = std::min(width + 1, kPlaces);
     std::copy_n(kNeighbours[0].begin(), kCopied, lane.previous.begin());
     std::copy_n(kNeighbours[1].begin(), kCopied, lane.next.begin());
-    const size_t n = width < kPlaces && model_.has_all_bytes() && model_.starts_as_bytes()
-                         ? start_all<width>(lane, job)
-                         : start_known<width>(lane, job);
+    const bool has_all = width < kPlaces && model_.has_all_bytes();
+    const size_t n = !model_.starts_as_bytes() ? start_symbols<width>(lane, job)
+                     : has_all                 ? start_all<width>(lane, job)
+                                               : start_known<width>(lane, job);
     lane.count = n;
     lane.symbols[0] = lane.symbols[n + 1] = kNoId;
     lane.next[n + 1] = static_cast<uint8_t>(n + 1);
@@ -113,7 +114,6 @@ size_t ShortMerger::start_all(Lane& lane, const Job& job) const {
 template <size_t width>
 size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
     std::fill_n(lane.order.begin(), width, kNone);
-    if (!model_.starts_as_bytes()) return start_symbols(lane, job);
     size_t n = 0;
     uint8_t last = 0;
     for (size_t i = 0; i < job.size; ++i) {
@@ -127,7 +127,9 @@ size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
     return n;
 }
 
+template <size_t width>
 size_t ShortMerger::start_symbols(Lane& lane, const Job& job) const {
+    std::fill_n(lane.order.begin(), width, kNone);
     const std::span<const Id> ids(starts_.data() + job.begin, job.size);
     std::copy(ids.begin(), ids.end(), lane.symbols.begin() + 1);
     for (size_t i = 1; i < ids.size(); ++i)

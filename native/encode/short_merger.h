@@ -83,6 +83,7 @@ private:
     size_t start_all(Lane& lane, const Job& job) const;
     template <size_t width>
     size_t start_known(Lane& lane, const Job& job) const;
+    template <size_t width>
     size_t start_symbols(Lane& lane, const Job& job) const;
     void ask(Lane& lane, size_t before, size_t changed, size_t next) const;
     template <size_t width>
