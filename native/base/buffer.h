@@ -16,8 +16,8 @@
 
 namespace bpe {
 
-// Much memory stands on huge pages, and is the system's until it is written: what is reserved may be
-// too much.
+// Much memory is mapped, and each page of it is made when it is reached: what is allocated may be too
+// much.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -43,8 +43,12 @@ public:
     bool fits(size_t more) const { return size_ + more <= capacity_; }
     // Room for so many more, and where they go; `resize` says how far it was filled.
     T* reserve(size_t more) {
-        if (!fits(more)) grow(size_ + more);
+        if (size_ + more > ready_) make_ready(size_ + more);
         return data_ + size_;
+    }
+    // Room for so many in all, or more, that may not be needed.
+    void allow(size_t capacity) {
+        if (capacity > capacity_) grow(capacity);
     }
     void resize(size_t size) { size_ = size; }
     void append(std::span<const T> items) {
@@ -60,10 +64,17 @@ private:
     // Bytes from which on the memory is mapped: writing fresh pages of 4 KB takes longer than encoding.
     static constexpr size_t kMapped = size_t{1} << 22;
 
-    void grow(size_t least) {
+    void make_ready(size_t least) {
+        allow(least);
+        if (least > ready_)
+            ready_ = huge::make_pages(data_, ready_ * sizeof(T), least * sizeof(T), capacity_ * sizeof(T)) /
+                     sizeof(T);
+    }
+
+    void grow(size_t capacity) {
         Buffer larger;
-        larger.allocate(std::max(least, 2 * capacity_));
-        if (size_) std::memcpy(larger.data_, data_, size_ * sizeof(T));
+        larger.allocate(std::max(capacity, 2 * capacity_));
+        if (size_) std::memcpy(larger.reserve(size_), data_, size_ * sizeof(T));
         larger.size_ = size_;
         larger.pool_ = pool_;
         swap(larger);
@@ -77,6 +88,7 @@ private:
             capacity_ = bytes / sizeof(T);
             return;
         }
+        ready_ = capacity_;
         data_ = static_cast<T*>(std::malloc(capacity_ * sizeof(T)));
         if (!data_) throw std::bad_alloc();
     }
@@ -92,11 +104,13 @@ private:
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
+        std::swap(ready_, other.ready_);
         std::swap(pool_, other.pool_);
     }
 
     T* data_ = nullptr;
     size_t size_ = 0, capacity_ = 0;
+    size_t ready_ = 0;  // of the capacity, what has pages
     std::shared_ptr<Pool> pool_;  // where large memory goes when it is no longer needed
 };
 

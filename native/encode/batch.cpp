@@ -40,6 +40,7 @@ public:
                 size_ += ready.back().ids.size();
                 waiting_[next_].reset();
             }
+            if (all_.fits(size_)) all_.reserve(size_);
         }
         for (Ready& one : ready) {
             // The room is never made larger while others write to it.

@@ -19,7 +19,7 @@ void Decoder::decode(std::span<const Number> ids, ByteBuffer& out) const {
     constexpr size_t kBlock = 1024;
     const Entry* const entries = entries_.data();
     const uint64_t size = entries_.size();
-    out.reserve(ids.size() * kUsual);
+    out.allow(out.size() + ids.size() * kUsual);
     for (size_t i = 0; i < ids.size();) {
         const size_t end = std::min(ids.size(), i + kBlock);
         uint8_t* to = out.reserve((end - i) * sizeof(Entry));

@@ -100,10 +100,40 @@ void characters(std::mt19937& random) {
     }
 }
 
+// Memory that grows by pages, and is used again, keeps what was written; so does memory whose first
+// page took long.
+void buffers(std::mt19937& random) {
+    const auto pool = std::make_shared<IdBuffer::Pool>();
+    for (int round = 0; round < 4; ++round) {
+        IdBuffer buffer = round % 2 ? pool->take(random() % 5'000'000) : IdBuffer();
+        std::vector<Id> expected;
+        while (expected.size() < 4'000'000) {
+            const size_t more = random() % 300'000;
+            if (random() % 4 == 0) buffer.allow(buffer.size() + random() % 1'000'000);
+            Id* const out = buffer.reserve(more);
+            for (size_t i = 0; i < more; ++i) expected.push_back(out[i] = static_cast<Id>(random()));
+            buffer.resize(expected.size());
+        }
+        CHECK(std::ranges::equal(std::span<const Id>(buffer), std::span<const Id>(expected)));
+    }
+    if (!huge::kAvailable) return;
+    const size_t size = 4 * huge::kPage;
+    for (const int slow : {-1, 1'000'000}) {
+        auto* const memory = static_cast<uint8_t*>(huge::map(size));
+        std::fill_n(memory, huge::kPage, uint8_t{7});
+        const size_t made = huge::make_pages(memory, huge::kPage, huge::kPage + 1, size,
+                                             std::chrono::microseconds(slow));
+        CHECK(made == (slow < 0 ? size : 2 * huge::kPage));
+        for (size_t i = 0; i < size; i += 1000) CHECK(memory[i] == (i < huge::kPage ? 7 : 0));
+        huge::unmap(memory, size);
+    }
+}
+
 }  // namespace
 
 void outputs() {
     std::mt19937 random(5);
+    buffers(random);
     characters(random);
     const Encoder encoder(model_of_lengths(random), {}, scanner("gpt2"));
     const Decoder decoder(encoder);
