@@ -44,16 +44,31 @@ struct ShortKey {
 
     // The same where 16 bytes can be read; {0, 0}, which is no key, for more than kMost.
     static ShortKey of_start(const uint8_t* bytes, size_t length) {
-        const size_t kept = std::min<size_t>(length, kMost + 1);
-        std::array<uint64_t, 2> words;
-        std::memcpy(words.data(), bytes, 16);
-        return {words[0] & kKeep[kept][0], (words[1] & kKeep[kept][1]) | uint64_t{kept & kMost} << 56};
+        const Start& start = kStarts[std::min<size_t>(length, kMost + 1)];
+        Words words;
+        std::memcpy(&words, bytes, sizeof words);
+        return std::bit_cast<ShortKey>((words & start.keep) | start.length);
     }
 
     size_t length() const { return high >> 56 & 15; }
     // The piece; it lies in this object.
     Bytes bytes() const { return {reinterpret_cast<const uint8_t*>(this), length()}; }
     uint64_t hash() const { return mix(low ^ kSeedA, high ^ kSeedB); }
+
+private:
+    // Both words of a key at once.
+    using Words = uint64_t __attribute__((vector_size(16)));
+    struct Start {
+        Words keep, length;
+    };
+    static constexpr auto kStarts = [] {
+        std::array<Start, kMost + 2> starts{};  // nothing is kept of more than kMost
+        for (size_t n = 0; n <= kMost; ++n) {
+            starts[n].keep = Words{kKeep[n][0], kKeep[n][1]};
+            starts[n].length = Words{0, uint64_t{n} << 56};
+        }
+        return starts;
+    }();
 };
 
 }  // namespace bpe

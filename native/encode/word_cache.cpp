@@ -18,7 +18,7 @@ WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
 }
 
 // An entry that is not where it is looked for first changes places with the one that is there, if
-// that one can be found at the other place.
+// that one can be found at the other place; one time of four, as two common ones would take turns.
 WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free) {
     bool has_free = false;
     for (size_t step = 0; step < kProbes && !(has_free && step % kLine == 0); ++step) {
@@ -30,7 +30,7 @@ WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free)
         }
         if (!entry.holds(key)) continue;
         Entry& first = entries_[hash & mask_];
-        if (step == 0 || !reaches(hash_of_entry(first), place)) return &entry;
+        if (step == 0 || ++next_victim_ % 4 > 0 || !reaches(hash_of_entry(first), place)) return &entry;
         std::swap(entry, first);
         return &first;
     }
@@ -51,13 +51,13 @@ void WordCache::insert(ShortKey key, std::span<const Id> ids, size_t place) {
     if (entries_[place].holds(key))
         entries_[place] = entry;
     else
-        add(entry, key.hash());
+        add(entry, hash_of(key));
 }
 
 size_t WordCache::announce(ShortKey key, Id number, const Found& found) {
     const Entry entry{key.low, key.high | kPending << 60, {number}};
     if (!found.free || is_full()) {
-        add(entry, key.hash());
+        add(entry, hash_of(key));
         return 0;
     }
     *found.free = entry;
@@ -68,7 +68,7 @@ size_t WordCache::announce(ShortKey key, Id number, const Found& found) {
 // The place must stay taken: others may have been put behind it. What takes it is nothing's entry, and
 // has no number of ids either: the key of a piece that is too long to be looked up is {0, 0}.
 void WordCache::forget(ShortKey key) {
-    if (Entry* known = entry_of(key, key.hash())) *known = kForgotten;
+    if (Entry* known = entry_of(key, hash_of(key))) *known = kForgotten;
 }
 
 void WordCache::add(const Entry& entry, uint64_t hash) {
@@ -204,7 +204,7 @@ void WordCache::learn(const Fresh& fresh) {
         at += record_size(record[0], record[1]);
         if (piece.size() <= ShortKey::kMost)
             insert(ShortKey::of(piece, 0, piece.size()), ids);
-        else if (const uint64_t hash = hash_of(piece); find_long(piece, hash).empty())
+        else if (const uint64_t hash = bpe::hash_of(piece); find_long(piece, hash).empty())
             insert_long(piece, hash, ids);
     }
     fresh_ring_ = ring_end_;

@@ -61,7 +61,7 @@ struct LookUps {
                                      ? ShortKey::of(text, begin, length)
                                      : ShortKey::of_start(text.data() + begin, length);
             keys[i] = key;
-            places[i] = view.entries + (key.hash() & view.mask);
+            places[i] = view.first(key);
             __builtin_prefetch(places[i]);
             longs[found] = static_cast<uint8_t>(i);
             found += length > ShortKey::kMost;
@@ -98,7 +98,7 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
         else
             words.request<true>(text, begin, batch, cache);
         words.request_long(text, begin, batch, cache);
-        for (size_t i = 0; i < batch.size(); begin = batch[i++]) {
+        for (size_t i = 0; i < batch.size(); ++i) {
             const WordCache::Entry& entry = *words.places[i];
             const uint64_t count = entry.matches(words.keys[i]);
             if (count - 1 < WordCache::kMostIds) [[likely]] {
@@ -114,9 +114,11 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
                 continue;
             }
             ids.resize(out - ids.data());
-            encode_missed({text.subspan(begin, batch[i] - begin), words.keys[i]}, worker, ids);
+            const size_t from = i > 0 ? batch[i - 1] : begin;
+            encode_missed({text.subspan(from, batch[i] - from), words.keys[i]}, worker, ids);
             out = ids.reserve(per_byte * (last - batch[i]) + WordCache::kMostIds);
         }
+        begin = batch.back();
     }
     ids.resize(out - ids.data());
     if (!worker.missed.empty() && (worker.new_words.size() >= kTogether ||
