@@ -2,50 +2,78 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
+
+#include "../base/hash.h"
 
 namespace bpe {
 
-void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
-    if (priority >= kNever) throw std::length_error("there are more than 134,217,726 merges");
-    if (2 * (used_ + 1) > kSize * buckets_.size()) {
-        MergeTable larger(2 * buckets_.size(), 0);
-        for (size_t i = 0; i < buckets_.size(); ++i)
-            for (size_t n = 0; n < kSize && buckets_[i].pairs[n] != kEmpty; ++n)
-                larger.put(buckets_[i].pairs[n], buckets_[i].merges[n] & ~kRunOver);
-        *this = std::move(larger);
-    }
-    put(uint64_t{left} << 32 | right, merge(priority, merged));
+MergeTable::MergeTable(Bits bits_of) : id_bits_(std::max(bits_of.id, 1u)) {
+    // So many lines that what is left of a pair fits a tag.
+    const unsigned bits = 2 * id_bits_, least = bits > kTagBits ? bits - kTagBits : 1;
+    const unsigned lines = std::max(bits_of.line, std::min(least, bits));
+    line_shift_ = 64 - lines;
+    tag_shift_ = 64 - bits;
+    tag_mask_ = static_cast<uint32_t>((uint64_t{1} << (bits - std::min(lines, bits))) - 1);
+    right_multiplier_ = kSeedA << tag_shift_;  // odd, and another one in each process
+    left_multiplier_ = right_multiplier_ << id_bits_;
+    lines_ = ZeroedArray<Line>(size_t{1} << lines);
 }
 
-void MergeTable::put(uint64_t pair, Merge merge) {
-    for (size_t i = bucket_of(pair);; i = (i + 1) & (buckets_.size() - 1)) {
-        Bucket& bucket = buckets_[i];
-        size_t n = 0;
-        while (n < kSize && bucket.pairs[n] != kEmpty && bucket.pairs[n] != pair) ++n;
-        if (n == kSize) {
-            bucket.merges[0] |= kRunOver;
-            continue;
+void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
+    if (priority >= kNever) throw std::length_error("there are more than 67,108,862 merges");
+    if (4 * (used_ + 1) > 3 * kSize * lines_.size()) grow();
+    while (!put(ask(left, right), priority)) grow();
+    if (priority >= merged_.size()) merged_.resize(size_t{priority} + 1);
+    merged_[priority] = merged;
+}
+
+// False if there is no place in as many lines as are looked at.
+bool MergeTable::put(Question asked, Priority priority) {
+    for (;; asked = next(asked)) {
+        Line& line = lines_[asked.line];
+        for (size_t i = 0; i < kSize; ++i) {
+            uint32_t& value = reinterpret_cast<uint32_t*>(line.values)[i];
+            uint32_t& tag = reinterpret_cast<uint32_t*>(line.tags)[i];
+            if (value != 0 && tag != asked.tag) continue;
+            used_ += value == 0;
+            tag = asked.tag;
+            value = (kNever - priority) | (value & kRunOver);
+            return true;
         }
-        used_ += bucket.pairs[n] == kEmpty;
-        bucket.pairs[n] = pair;
-        bucket.merges[n] = merge | (bucket.merges[n] & kRunOver);
-        return;
+        line.values[0][0] |= kRunOver;
+        if (is_last(asked)) return false;
     }
+}
+
+void MergeTable::grow() {
+    MergeTable larger(Bits{id_bits_, static_cast<unsigned>(std::countr_zero(lines_.size())) + 1});
+    for (size_t i = 0; i < lines_.size(); ++i)
+        for (size_t n = 0; n < kSize; ++n) {
+            const uint32_t tag = lines_[i].tags[n / 4][n % 4], value = lines_[i].values[n / 4][n % 4];
+            if (value == 0) continue;
+            const uint64_t line = i - tag / kNextLine;  // its first one
+            const uint64_t place = line << line_shift_ | uint64_t{tag % kNextLine} << tag_shift_;
+            while (!larger.put(larger.at(place), kNever - (value & ~kRunOver))) larger.grow();
+        }
+    larger.merged_ = std::move(merged_);
+    *this = std::move(larger);
 }
 
 void Merger::merge_short(std::vector<Symbol>& symbols, Priority limit, size_t keep) {
-    pairs_.clear();
+    priorities_.clear();
     for (size_t i = 0; i + 1 < symbols.size(); ++i)
-        pairs_.push_back(table_.merge_of(symbols[i].id, symbols[i + 1].id));
+        priorities_.push_back(table_.priority_of(symbols[i].id, symbols[i + 1].id));
     while (symbols.size() > keep) {
-        const auto best = std::min_element(pairs_.begin(), pairs_.end());
-        if (MergeTable::priority_of(*best) >= limit) return;
-        const size_t i = best - pairs_.begin();
-        symbols[i] = {MergeTable::merged_of(*best), symbols[i].start, symbols[i + 1].end};
+        const auto best = std::min_element(priorities_.begin(), priorities_.end());
+        if (*best >= limit) return;
+        const size_t i = best - priorities_.begin();
+        symbols[i] = {table_.merged(*best), symbols[i].start, symbols[i + 1].end};
         symbols.erase(symbols.begin() + i + 1);
-        pairs_.erase(best);
-        if (i > 0) pairs_[i - 1] = table_.merge_of(symbols[i - 1].id, symbols[i].id);
-        if (i < pairs_.size()) pairs_[i] = table_.merge_of(symbols[i].id, symbols[i + 1].id);
+        priorities_.erase(best);
+        if (i > 0) priorities_[i - 1] = table_.priority_of(symbols[i - 1].id, symbols[i].id);
+        if (i < priorities_.size())
+            priorities_[i] = table_.priority_of(symbols[i].id, symbols[i + 1].id);
     }
 }
 
@@ -54,9 +82,7 @@ void Merger::offer(const std::vector<Symbol>& symbols, uint32_t at) {
     Link& link = links_[at];
     link.priority = kNever;
     if (link.next == symbols.size()) return;
-    const auto merge = table_.merge_of(symbols[at].id, symbols[link.next].id);
-    link.priority = MergeTable::priority_of(merge);
-    link.merged = MergeTable::merged_of(merge);
+    link.priority = table_.priority_of(symbols[at].id, symbols[link.next].id);
     if (link.priority == kNever) return;
     heap_.push_back({link.priority, at});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
@@ -69,11 +95,9 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit, size_t kee
     links_.resize(size);
     heap_.clear();
     for (uint32_t i = 0; i < size; ++i) {
-        links_[i] = {i - 1, i + 1, kNever, kNoId};
+        links_[i] = {i - 1, i + 1, kNever};
         if (i + 1 == size) break;
-        const auto merge = table_.merge_of(symbols[i].id, symbols[i + 1].id);
-        links_[i].priority = MergeTable::priority_of(merge);
-        links_[i].merged = MergeTable::merged_of(merge);
+        links_[i].priority = table_.priority_of(symbols[i].id, symbols[i + 1].id);
         if (links_[i].priority != kNever) heap_.push_back({links_[i].priority, i});
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
@@ -87,7 +111,7 @@ void Merger::merge_long(std::vector<Symbol>& symbols, Priority limit, size_t kee
         if (link.priority != top.priority) continue;
         --left;
         const uint32_t gone = link.next;
-        symbols[top.at].id = link.merged;
+        symbols[top.at].id = table_.merged(link.priority);
         symbols[top.at].end = symbols[gone].end;
         link.next = links_[gone].next;
         links_[gone].priority = kNever;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -15,49 +16,59 @@
 namespace bpe {
 
 using Priority = uint32_t;  // lower merges first
-inline constexpr Priority kNever = (1u << 27) - 1;
+inline constexpr Priority kNever = (1u << 26) - 1;
 
-// (left id, right id) -> (priority, id of the merged token).
+// (left id, right id) -> priority -> id of the merged token.
 //
 // Both merge rules of the field are this one table. Hugging Face lists its pairs: the priority is
 // the place in the list. tiktoken merges any pair whose concatenation has a rank: the table holds
 // every split of every token into two tokens, and the priority is the token's rank.
+//
+// It is as small as it can be exactly: most of merging is waiting for it, and a table of 16 bytes a
+// pair, half full, took a third longer. A pair of ids of b bits is a number of 2b bits, which times an
+// odd one, modulo 2^2b, is another for each pair: the first bits say in which line it lies, and the
+// others, of which 32 suffice, are all that must be compared.
 class MergeTable {
 public:
-    // Priority and merged token in one number: the lowest is the first to merge. Between them five
-    // bits are free, for a place in a piece: of equal priorities, the first place is the lowest.
-    using Merge = uint64_t;
-    static constexpr unsigned kPlaceShift = 32;
-    static constexpr Merge merge(Priority priority, Id merged) { return uint64_t{priority} << 37 | merged; }
-    static constexpr Merge kNoMerge = uint64_t{kNever} << 37 | kNoId;
-    static Priority priority_of(Merge merge) { return static_cast<Priority>(merge >> 37); }
-    static Id merged_of(Merge merge) { return static_cast<Id>(merge); }
+    // Room for so many pairs of ids below `ids`; for more it grows.
+    explicit MergeTable(size_t pairs = 0, Id ids = 0)
+        : MergeTable(Bits{static_cast<unsigned>(std::bit_width(ids)),
+                          static_cast<unsigned>(std::bit_width(pairs / kUsual))}) {}
 
-    explicit MergeTable(size_t expected = 0)
-        : MergeTable(std::bit_ceil(std::max<size_t>(expected / 2 + 1, 4)), 0) {}
+    // The priority of two tokens; kNever if they do not merge.
+    Priority priority_of(Id left, Id right) const { return find(ask(left, right)); }
+    // What the tokens with a priority merge to.
+    Id merged(Priority priority) const { return merged_[priority]; }
+    void prefetch_merged(Priority priority) const { __builtin_prefetch(merged_.data() + priority); }
+    // An id that is no token's: it merges with nothing.
+    Id nobody() const { return (Id{1} << id_bits_) - 1; }
 
-    // What two tokens merge to.
-    Merge merge_of(Id left, Id right) const { return find(ask(left, right)); }
-
-    // The same in two steps, so that one can do other things in between: the memory is on its way.
+    // `priority_of` in two steps, so that one can do other things in between: the memory is on its way.
+    // Both ids are tokens' or nobody's.
     struct Question {
-        uint64_t pair = kEmpty;
-        size_t bucket = 0;
+        uint32_t tag = 0;
+        uint32_t line = 0;
     };
     Question ask(Id left, Id right) const {
-        const uint64_t pair = uint64_t{left} << 32 | right;
-        const Question question{pair, bucket_of(pair)};
-        __builtin_prefetch(&buckets_[question.bucket]);
+        assert(std::max(left, right) <= nobody());
+        const uint64_t place = left * left_multiplier_ + right * right_multiplier_;
+        const Question question = at(place);
+        __builtin_prefetch(&lines_[question.line]);
         return question;
     }
-    // Without a branch that depends on the pair, but where a bucket has run over.
-    Merge find(Question asked) const {
-        for (size_t i = asked.bucket;; i = (i + 1) & (buckets_.size() - 1)) {
-            const Bucket& bucket = buckets_[i];
-            Merge found = kNoMerge;
-            for (size_t n = 0; n < kSize; ++n)
-                found = bucket.pairs[n] == asked.pair ? bucket.merges[n] : found;
-            if (found != kNoMerge || !(bucket.merges[0] & kRunOver)) [[likely]] return found & ~kRunOver;
+    // Without a branch that depends on the pair, but where a line has run over.
+    Priority find(Question asked) const {
+        for (;;) {
+            const Line& line = lines_[asked.line];
+            const Four tag = {asked.tag, asked.tag, asked.tag, asked.tag};
+            const Four found = (Four(line.tags[0] == tag) & line.values[0]) |
+                               (Four(line.tags[1] == tag) & line.values[1]);
+            const Four half = found | __builtin_shufflevector(found, found, 2, 3, 0, 1);
+            const uint32_t value = (half[0] | half[1]) & ~kRunOver;
+            // One condition, rarely true: that a line has run over would be guessed wrong.
+            const uint32_t goes_on = (value - 1) & line.values[0][0] & kRunOver;
+            if (goes_on == 0 || is_last(asked)) [[likely]] return kNever - value;
+            asked = next(asked);
         }
     }
 
@@ -66,32 +77,39 @@ public:
     void insert(Id left, Id right, Priority priority, Id merged);
 
 private:
-    static constexpr uint64_t kEmpty = UINT64_MAX;  // (kNoId, kNoId) is no pair
-    static constexpr size_t kSize = 4;
-
-    // A cache line, filled in order. A pair that finds no place goes to the next one, and the first
-    // merge of this one says so in one of its free bits: that every seventh is full would be guessed
-    // wrong.
-    static constexpr Merge kRunOver = uint64_t{1} << kPlaceShift;
-    struct Bucket {
-        std::array<uint64_t, kSize> pairs;
-        std::array<Merge, kSize> merges;
+    // A cache line, filled in order, of tags and of kNever less the priorities, 0 if there is none. A
+    // pair that finds no place goes to the next line, with another tag, and the first value of this one
+    // says so.
+    using Four = uint32_t __attribute__((vector_size(16)));
+    struct alignas(64) Line {
+        Four tags[2], values[2];
     };
+    static constexpr size_t kSize = 8, kUsual = 6;  // places of a line, and how many are usually taken
+    static constexpr uint32_t kRunOver = uint32_t{1} << 31;
+    static constexpr unsigned kTagBits = 28;  // the others count lines
+    static constexpr uint32_t kNextLine = uint32_t{1} << kTagBits;
 
-    void put(uint64_t pair, Merge merge);
-    MergeTable(size_t buckets, size_t used)
-        : buckets_(buckets), used_(used), shift_(64 - std::countr_zero(buckets)) {
-        Bucket empty;
-        empty.pairs.fill(kEmpty);
-        empty.merges.fill(kNoMerge);
-        std::fill_n(buckets_.data(), buckets, empty);
+    struct Bits {
+        unsigned id, line;
+    };
+    explicit MergeTable(Bits bits);
+    Question at(uint64_t place) const {
+        return {static_cast<uint32_t>(place >> tag_shift_) & tag_mask_,
+                static_cast<uint32_t>(place >> line_shift_)};
     }
-    // The multiplier is odd, and another one in each process.
-    size_t bucket_of(uint64_t pair) const { return pair * kSeedA >> shift_; }
+    static bool is_last(Question asked) { return asked.tag >= UINT32_MAX - kNextLine + 1; }
+    Question next(Question asked) const {
+        return {asked.tag + kNextLine, (asked.line + 1) & static_cast<uint32_t>(lines_.size() - 1)};
+    }
+    bool put(Question asked, Priority priority);
+    void grow();
 
-    ZeroedArray<Bucket> buckets_;  // a power of two, their places at most half full
-    size_t used_;
-    unsigned shift_;
+    unsigned id_bits_, line_shift_, tag_shift_;  // of the 2 * id_bits_ highest bits, the lines' first
+    uint32_t tag_mask_;
+    uint64_t left_multiplier_, right_multiplier_;
+    size_t used_ = 0;
+    ZeroedArray<Line> lines_;  // a power of two
+    LargeVector<Id> merged_;   // by priority
 };
 
 // A token of a piece and the bytes of the piece that it covers.
@@ -120,7 +138,6 @@ private:
     struct Link {
         uint32_t previous, next;
         Priority priority;  // of this symbol with the next one
-        Id merged;
     };
     struct Candidate {
         Priority priority;
@@ -137,7 +154,7 @@ private:
 
     const MergeTable& table_;
     Beat* beat_;
-    std::vector<MergeTable::Merge> pairs_;
+    std::vector<Priority> priorities_;
     std::vector<Link> links_;
     std::vector<Candidate> heap_;
 };

@@ -61,15 +61,17 @@ void Model::add_pairs_of_ranks() {
     std::vector<Pair> pairs;
     pairs.reserve(4 * size_t{size_});
     for_each_pair([&](Id left, Id right, Id merged) { pairs.push_back({left, right, merged}); });
-    table_ = MergeTable(pairs.size());
+    table_ = MergeTable(pairs.size(), vocabulary_->size());
     for (const Pair& pair : pairs) table_.insert(pair.left, pair.right, pair.merged, pair.merged);
 }
 
 void Model::add_byte_pairs() {
     if (!starts_as_bytes_) return;
-    byte_pairs_.resize(1 << 16);
-    for (size_t pair = 0; pair < byte_pairs_.size(); ++pair)
-        byte_pairs_[pair] = table_.merge_of(bytes_[pair >> 8], bytes_[pair & 0xFF]);
+    byte_pairs_.assign(1 << 16, kNever);
+    for (size_t pair = 0; pair < byte_pairs_.size(); ++pair) {
+        const Id left = bytes_[pair >> 8], right = bytes_[pair & 0xFF];
+        if (left != kNoId && right != kNoId) byte_pairs_[pair] = table_.priority_of(left, right);
+    }
 }
 
 void Model::look_into_tokens() {
@@ -98,7 +100,7 @@ void Model::add_missing_bytes() {
 
 void Model::add_listed_merges() {
     const std::span<const Merge> merges = vocabulary_->merges();
-    table_ = MergeTable(merges.size());
+    table_ = MergeTable(merges.size(), vocabulary_->size());
     for (size_t i = 0; i < merges.size(); ++i) {
         const auto [left, right, merged] = merges[i];
         merges_unknown_ = merges_unknown_ || left == options_.unknown || right == options_.unknown;

@@ -49,14 +49,14 @@ public:
     }
 
     // Whether pieces start as bytes that merge, and nothing else happens to them but that they may
-    // be tokens as a whole. Then `byte_id` is kNoId for a byte that is dropped, and `byte_pair` what
-    // two bytes merge to, as in `table`.
+    // be tokens as a whole. Then `byte_id` is kNoId for a byte that is dropped, and `byte_pair` the
+    // priority of two bytes, as in `table`.
     bool starts_as_bytes() const { return starts_as_bytes_; }
     bool has_all_bytes() const { return has_all_bytes_; }
     // Whether bytes without a token have ids that nobody owns, from `size` on.
     bool has_stand_ins() const { return size_ < vocabulary_->size(); }
     Id byte_id(uint8_t byte) const { return bytes_[byte]; }
-    MergeTable::Merge byte_pair(uint8_t left, uint8_t right) const {
+    Priority byte_pair(uint8_t left, uint8_t right) const {
         return byte_pairs_[left << 8 | right];
     }
     // How many symbols there are at most for each byte of a piece: spelled out, bytes that a character
@@ -140,7 +140,7 @@ private:
     // The tokens of characters by code point, and kNoId, if a character is looked up as it is.
     std::vector<Id> characters_;
     MergeTable table_;
-    std::vector<MergeTable::Merge> byte_pairs_;
+    std::vector<Priority> byte_pairs_;
     std::vector<bool> in_tokens_;  // by two bytes
     // By the hash of a token of more than kShort bytes: most pieces as long are none, and to find
     // that out from 64 KB takes no time.

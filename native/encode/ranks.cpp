@@ -44,9 +44,9 @@ std::vector<LastMerge> last_merges(const Model& model, Watch& watch) {
         if (symbols.size() < 2) continue;
         merger.merge(symbols, kNever, 2);
         if (symbols.size() != 2) continue;
-        const auto merge = model.table().merge_of(symbols[0].id, symbols[1].id);
-        if (MergeTable::merged_of(merge) == id)
-            merges.push_back({symbols[0].id, symbols[1].id, id, MergeTable::priority_of(merge)});
+        const Priority priority = model.table().priority_of(symbols[0].id, symbols[1].id);
+        if (priority != kNever && model.table().merged(priority) == id)
+            merges.push_back({symbols[0].id, symbols[1].id, id, priority});
     }
     return merges;
 }

@@ -5,17 +5,19 @@
 namespace bpe {
 namespace {
 
-// The least of so many numbers, a multiple of 4: in four chains, which a processor works on at once.
+using Four = int32_t __attribute__((vector_size(16)));
+
+inline Four lesser(Four a, Four b) { return a < b ? a : b; }
+
+// The least of so many numbers, a multiple of 4.
 template <size_t count>
-uint64_t least(const uint64_t* numbers) {
-    uint64_t a = numbers[0], b = numbers[1], c = numbers[2], d = numbers[3];
-    for (size_t i = 4; i < count; i += 4) {
-        a = std::min(a, numbers[i]);
-        b = std::min(b, numbers[i + 1]);
-        c = std::min(c, numbers[i + 2]);
-        d = std::min(d, numbers[i + 3]);
-    }
-    return std::min(std::min(a, b), std::min(c, d));
+int32_t least(const int32_t* numbers) {
+    std::array<Four, count / 4> fours;
+    std::memcpy(fours.data(), numbers, sizeof fours);
+    Four all = fours[0];
+    for (size_t i = 1; i < fours.size(); ++i) all = lesser(all, fours[i]);
+    all = lesser(all, __builtin_shufflevector(all, all, 2, 3, 0, 1));
+    return std::min(all[0], all[1]);
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ void ShortMerger::run(const std::vector<uint32_t>& jobs) {
         running[count] = &lanes_[count];
         start<width>(lanes_[count], jobs_[jobs[next++]]);
     }
-    while (count > 0)
+    while (count > 0) {
+        for (size_t i = 0; i < count; ++i) answer(*running[i]);
         for (size_t i = 0; i < count; ++i) {
             Lane& lane = *running[i];
             if (step<width>(lane)) continue;
@@ -57,15 +60,12 @@ void ShortMerger::run(const std::vector<uint32_t>& jobs) {
             else
                 running[i--] = running[--count];
         }
+    }
 }
 
-namespace {
-
-inline uint64_t order_of(MergeTable::Merge merge, size_t place) {
-    return merge | place << MergeTable::kPlaceShift;
+inline int32_t ShortMerger::order_of(Priority priority, size_t place) {
+    return static_cast<int32_t>(priority << kPlaceBits | place);
 }
-
-}  // namespace
 
 inline void ShortMerger::ask(Lane& lane, size_t before, size_t changed, size_t next) const {
     lane.before = before;
@@ -76,8 +76,8 @@ inline void ShortMerger::ask(Lane& lane, size_t before, size_t changed, size_t n
 
 // The places of a piece before anything is merged.
 constexpr auto kNeighbours = [] {
-    std::array<std::array<uint8_t, 64>, 2> places{};  // before it, behind it
-    for (uint8_t i = 0; i < 64; ++i) places[0][i] = i ? i - 1 : 0, places[1][i] = i + 1;
+    std::array<std::array<uint16_t, 64>, 2> places{};  // before it, behind it
+    for (uint16_t i = 0; i < 64; ++i) places[0][i] = i ? i - 1 : 0, places[1][i] = i + 1;
     return places;
 }();
 
@@ -92,8 +92,8 @@ void ShortMerger::start(Lane& lane, Job& job) const {
                      : has_all                 ? start_all<width>(lane, job)
                                                : start_known<width>(lane, job);
     lane.count = n;
-    lane.symbols[0] = lane.symbols[n + 1] = kNoId;
-    lane.next[n + 1] = static_cast<uint8_t>(n + 1);
+    lane.symbols[0] = lane.symbols[n + 1] = model_.table().nobody();
+    lane.next[n + 1] = static_cast<uint16_t>(n + 1);
     ask(lane, 0, 0, 1);
 }
 
@@ -103,8 +103,8 @@ size_t ShortMerger::start_all(Lane& lane, const Job& job) const {
     lane.symbols[1] = model_.byte_id(job.bytes[0]);
     for (size_t i = 1; i < width - 1; ++i) {
         lane.symbols[i + 1] = model_.byte_id(job.bytes[i]);
-        const MergeTable::Merge merge = model_.byte_pair(job.bytes[i - 1], job.bytes[i]);
-        lane.order[i] = i < job.size ? order_of(merge, i) : kNone;
+        const Priority priority = model_.byte_pair(job.bytes[i - 1], job.bytes[i]);
+        lane.order[i] = i < job.size ? order_of(priority, i) : kNone;
     }
     lane.order[width - 1] = kNone;
     return job.size;
@@ -133,24 +133,31 @@ size_t ShortMerger::start_symbols(Lane& lane, const Job& job) const {
     const std::span<const Id> ids(starts_.data() + job.begin, job.size);
     std::copy(ids.begin(), ids.end(), lane.symbols.begin() + 1);
     for (size_t i = 1; i < ids.size(); ++i)
-        lane.order[i] = order_of(model_.table().merge_of(ids[i - 1], ids[i]), i);
+        lane.order[i] = order_of(model_.table().priority_of(ids[i - 1], ids[i]), i);
     return ids.size();
+}
+
+inline void ShortMerger::answer(Lane& lane) const {
+    const MergeTable& table = model_.table();
+    const Priority before = table.find(lane.with_before), next = table.find(lane.with_next);
+    table.prefetch_merged(before);
+    table.prefetch_merged(next);
+    lane.order[lane.before] = order_of(before, lane.before);
+    lane.order[lane.changed] = order_of(next, lane.changed);
 }
 
 // Does one merge; false if there is none.
 template <size_t width>
 bool ShortMerger::step(Lane& lane) const {
     const MergeTable& table = model_.table();
-    lane.order[lane.before] = order_of(table.find(lane.with_before), lane.before);
-    lane.order[lane.changed] = order_of(table.find(lane.with_next), lane.changed);
-    const uint64_t best = least<width>(lane.order.data());
+    const auto best = static_cast<uint32_t>(least<width>(lane.order.data()));
     if (best >= kNone) return false;
-    const size_t at = best >> MergeTable::kPlaceShift & 31, gone = lane.next[at], after = lane.next[gone];
-    lane.symbols[at] = MergeTable::merged_of(best);
+    const size_t at = best % (1 << kPlaceBits), gone = lane.next[at], after = lane.next[gone];
+    lane.symbols[at] = table.merged(best >> kPlaceBits);
     lane.order[gone] = kNone;
     --lane.count;
-    lane.next[at] = static_cast<uint8_t>(after);
-    lane.previous[after] = static_cast<uint8_t>(at);
+    lane.next[at] = static_cast<uint16_t>(after);
+    lane.previous[after] = static_cast<uint16_t>(at);
     ask(lane, lane.previous[at], at, after);
     return true;
 }

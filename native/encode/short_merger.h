@@ -64,12 +64,15 @@ private:
         // The symbol whose two pairs, with the one before and the next, have been asked for.
         size_t before, changed;
         MergeTable::Question with_before, with_next;
-        // Of each symbol with the next one: the merge, with the place in it; from kNone on for none.
-        std::array<uint64_t, kPlaces> order;
+        // Of each symbol with the next one: the priority and, in the last bits, the place; from kNone
+        // on for none.
+        std::array<int32_t, kPlaces> order;
         std::array<Id, kPlaces> symbols;
-        std::array<uint8_t, kPlaces> next, previous;
+        std::array<uint16_t, kPlaces> next, previous;
     };
-    static constexpr uint64_t kNone = MergeTable::merge(kNever, 0);
+    static constexpr unsigned kPlaceBits = 5;
+    static constexpr int32_t kNone = int32_t{kNever} << kPlaceBits;
+    static_assert(kMost - 1 < 1 << kPlaceBits && kNever < 1 << (31 - kPlaceBits));
     static constexpr size_t kLanes = 16;
     static constexpr size_t kAtOnce = 4;  // ids that are written before they are counted
 
@@ -85,7 +88,9 @@ private:
     size_t start_known(Lane& lane, const Job& job) const;
     template <size_t width>
     size_t start_symbols(Lane& lane, const Job& job) const;
+    static int32_t order_of(Priority priority, size_t place);
     void ask(Lane& lane, size_t before, size_t changed, size_t next) const;
+    void answer(Lane& lane) const;
     template <size_t width>
     bool step(Lane& lane) const;
     void finish(const Lane& lane);

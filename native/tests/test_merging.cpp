@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <algorithm>
+#include <map>
 
 namespace bpe::tests {
 namespace {
@@ -80,11 +81,49 @@ void word_cache(std::mt19937& random) {
     }
 }
 
+// A table of merges against a map: of few ids and many, with room for its pairs or without, so that
+// lines run over, are searched to the last one, and move.
+void merge_table(std::mt19937& random) {
+    for (const Id ids : {1, 2, 3, 40, 1000, 200'000, 100'000'000}) {
+        for (const size_t room : {0, 20'000}) {
+            MergeTable table(room, ids);
+            CHECK(table.nobody() >= ids);
+            std::map<std::pair<Id, Id>, Priority> expected;
+            std::vector<Id> merged;
+            // Some ids are often in a pair, as in a real table.
+            const auto some = [&] { return random() % 3 ? random() % ids : random() % std::min<Id>(ids, 30); };
+            for (Priority priority = 0; priority < 20'000; ++priority) {
+                const std::pair<Id, Id> pair(some(), some());
+                merged.push_back(random() % ids);
+                table.insert(pair.first, pair.second, priority, merged.back());
+                expected[pair] = priority;
+                if (priority % 100) continue;
+                const auto one = expected.lower_bound({some(), some()});
+                if (one == expected.end()) continue;
+                CHECK(table.priority_of(one->first.first, one->first.second) == one->second);
+            }
+            for (const auto& [pair, priority] : expected) {
+                CHECK(table.priority_of(pair.first, pair.second) == priority);
+                CHECK(table.merged(priority) == merged[priority]);
+                CHECK(table.priority_of(pair.first, table.nobody()) == kNever);
+                CHECK(table.priority_of(table.nobody(), pair.second) == kNever);
+            }
+            for (int i = 0; i < 100'000; ++i) {
+                const std::pair<Id, Id> pair(random() % ids, random() % ids);
+                const auto known = expected.find(pair);
+                CHECK(table.priority_of(pair.first, pair.second) ==
+                      (known == expected.end() ? kNever : known->second));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void merging() {
     std::mt19937 random(3);
     word_cache(random);
+    merge_table(random);
     for (const size_t longest : {6, 6, 12, 12, 12, 40, 40, 40, 100, 100}) {
         const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
         const Encoder encoder(random_model(random, by_ranks, longest, characters), {}, scanner("gpt2"));
