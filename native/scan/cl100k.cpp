@@ -49,11 +49,11 @@ struct Cl100k {
         if (w.wide_categories & letters & kMarks) add_to_letters(w, w.marks);
         if (digits > 1 && w.wide_categories & kNumbers) return false;  // counted in characters
         const Others others(w, w.line_ends);
-        std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         uint64_t apostrophes = 0;
         for (size_t i = 1; i <= w.blocks; ++i) {
             const uint64_t words = w.letters[i] & ~w.after(w.letters, i) & ~prefix_before(w, others, i);
-            starts[i] |= (words & ~w.tails[i]) | (digits == 1 ? w.numbers[i] & ~w.tails[i] : 0);
+            const uint64_t numbers = digits == 1 ? w.numbers[i] : 0;
+            starts[i] = others.starts[i] | ((words | numbers) & ~w.tails[i]);
             apostrophes |= w.apostrophes[i] & others.starts[i];
         }
         if (digits > 1) cut_numbers(w, starts);

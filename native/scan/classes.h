@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 
 #include "../base/unicode.h"
 
@@ -36,10 +37,26 @@ Classified classified_at(Bytes text, size_t at) {
     return {class_of<letters>(c.properties()), c.length};
 }
 
+// Whether the next 8 bytes are ASCII characters that a rule is true of: runs may be long.
+template <class Rule>
+bool next_8_are(Bytes text, size_t at, Rule&& rule) {
+    if (text.size() - at < 8) return false;
+    uint64_t bytes;
+    std::memcpy(&bytes, text.data() + at, 8);
+    if (bytes & 0x8080808080808080) return false;
+    bool all = true;
+    for (int i = 0; i < 8; ++i) all &= rule(static_cast<uint8_t>(bytes >> 8 * i));
+    return all;
+}
+
 // The end of the run of characters of one class that starts at `at` (maybe empty).
 template <Categories letters = kLetters>
 size_t run_end(Bytes text, size_t at, Class kind) {
     while (at < text.size()) {
+        if (next_8_are(text, at, [&](uint8_t c) { return kAsciiClass[c & 0x7F] == kind; })) {
+            at += 8;
+            continue;
+        }
         const Classified c = classified_at<letters>(text, at);
         if (c.kind != kind) break;
         at += c.length;

@@ -93,7 +93,7 @@ struct Deepseek {
             const uint64_t after_spaces = (spaces << 1 | spaces_before >> 63) & ~w.breaks[i];
             const uint64_t open = ascii & w.after(others.prefixes, i) & ~after_wide(w, i);
             const uint64_t through = ascii & ~w.breaks[i];
-            const uint64_t joined = spread_up(open | (joined_before & through), through);
+            const uint64_t joined = carry_up(open | (joined_before & through), through);
             const uint64_t behind = (joined << 1 | joined_before) & w.wide[i] & ~w.breaks[i];
             joined_before = joined >> 63;
             starts[i] |= letters & ((~w.after(w.letters, i) & ~after_spaces & ~open) | behind);

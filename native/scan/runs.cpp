@@ -20,23 +20,19 @@ void join_final_space(const Window& w, const Others& others, Window::Mask& start
 }  // namespace
 
 Others::Others(const Window& w, const Window::Mask& closers) {
-    for (size_t i = 0; i <= w.blocks + 1; ++i) starts[i] = prefixes[i] = absorbed[i] = 0;
-    uint64_t before = 0;
+    for (const size_t edge : {size_t{0}, w.blocks + 1})
+        starts[edge] = prefixes[edge] = absorbed[edge] = 0;
+    uint64_t before = 0, left_before = 0;
     for (size_t i = 1; i <= w.blocks; ++i) {
-        const uint64_t others = w.others(i);
-        const uint64_t after_others = (others << 1 | before) & ~w.breaks[i];
+        const uint64_t others = w.others(i), inside = ~w.breaks[i], closing = closers[i] & inside;
+        const uint64_t seeds = (w.line_ends[i] & inside & (others << 1 | before)) |
+                               (closing & absorbed[i - 1] >> 63);
         before = others >> 63;
-        const uint64_t seeds =
-            (w.line_ends[i] & after_others) | (closers[i] & absorbed[i - 1] >> 63 & ~w.breaks[i]);
-        if (seeds) absorbed[i] = spread_up(seeds, closers[i] & ~w.breaks[i]);
-    }
-    before = 0;
-    for (size_t i = 1; i <= w.blocks; ++i) {
-        const uint64_t others = w.others(i) & ~absorbed[i];
-        const uint64_t after_others = (others << 1 | before) & ~w.breaks[i];
-        before = others >> 63;
-        starts[i] = others & ~w.tails[i] & ~after_others & ~w.after(w.blanks, i);
-        prefixes[i] = starts[i];
+        absorbed[i] = carry_up(seeds, closing);
+        const uint64_t left = others & ~absorbed[i];
+        const uint64_t after_left = (left << 1 | left_before) & inside;
+        left_before = left >> 63;
+        starts[i] = prefixes[i] = left & ~w.tails[i] & ~after_left & ~w.after(w.blanks, i);
     }
     if (!w.wide_categories) return;
     for (int step = 0; step < 3; ++step)
@@ -60,18 +56,17 @@ void cut_numbers(const Window& w, Window::Mask& starts) {
 
 void cut_spaces(const Window& w, const Others& others, bool keeps_final_space,
                 Window::Mask& starts) {
-    // White space in front of which a line end can be reached from the left, and line ends.
-    Window::Mask closed;
-    for (size_t i = 0; i <= w.blocks + 1; ++i) closed[i] = w.line_ends[i];
+    // White space in front of which a line end can be reached from the left, and line ends. Mostly
+    // there are only these.
+    Window::Mask closed, last;
+    for (const size_t edge : {size_t{0}, w.blocks + 1}) closed[edge] = last[edge] = 0;
     for (size_t i = w.blocks; i > 0; --i) {
         const uint64_t inside = w.spaces[i] & ~(w.breaks[i] >> 1 | w.breaks[i + 1] << 63);
-        const uint64_t from_next = closed[i + 1] << 63 & inside;
-        if (closed[i] | from_next) closed[i] = spread_down(closed[i] | from_next, inside);
-    }
-    Window::Mask last;
-    last[w.blocks + 1] = 0;
-    for (size_t i = 1; i <= w.blocks; ++i)
+        closed[i] = w.line_ends[i];
+        const uint64_t more = (closed[i] >> 1 | closed[i + 1] << 63) & inside & ~closed[i];
+        if (more) [[unlikely]] closed[i] = spread_down(closed[i] | more, inside);
         last[i] = w.spaces[i] & ~w.line_ends[i] & ~w.before_space(i);
+    }
     if (w.wide_spaces) to_first_bytes(w, last);
     uint64_t before = 0;
     for (size_t i = 1; i <= w.blocks; ++i) {

@@ -72,14 +72,11 @@ void for_each_bit(uint64_t bits, size_t block, Visit&& visit) {
     for (; bits; bits &= bits - 1) visit(64 * (block - 1) + std::countr_zero(bits));
 }
 
-// Spreads bits to higher (lower) ones as long as those are in `through`.
-constexpr uint64_t spread_up(uint64_t bits, uint64_t through) {
-    for (unsigned step = 1; step < 64; step *= 2) {
-        bits |= through & bits << step;
-        through &= through << step;
-    }
-    return bits;
+// Spreads bits, all of them in `through`, to higher ones as long as those are in it: as a carry.
+constexpr uint64_t carry_up(uint64_t bits, uint64_t through) {
+    return (through & ~(through + bits)) | bits;
 }
+// Spreads bits to lower ones as long as those are in `through`.
 constexpr uint64_t spread_down(uint64_t bits, uint64_t through) {
     for (unsigned step = 1; step < 64; step *= 2) {
         bits |= through & bits >> step;
