@@ -17,6 +17,8 @@ struct Kernels {
     // `first` on: those that all patterns look at, and `uppers`, `newlines`, `controls`, `slashes`.
     void (*classify)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
     void (*classify_more)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
+    // Enters the classes of the characters beyond ASCII, and `tails`.
+    void (*classify_wide)(Window& window);
     // Writes `base` plus the number of each set bit, rising, and returns how many there are. Up to
     // 7 places behind the last may be overwritten.
     size_t (*positions)(const uint64_t* blocks, size_t count, size_t base, size_t* out);

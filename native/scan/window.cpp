@@ -8,54 +8,6 @@
 namespace bpe::scan {
 namespace {
 
-// Enters the classes of the characters beyond ASCII.
-void classify_wide(Window& w) {
-    for (size_t i = 0; i <= w.blocks + 1; ++i)
-        w.caseless[i] = w.marks[i] = w.han[i] = w.kana_han[i] = 0;
-    uint64_t done = 0;  // bytes of this block that belong to a character of the one before
-    for (size_t i = 1; i <= w.blocks; ++i) {
-        uint64_t left = w.wide[i] & ~done;
-        done = 0;
-        while (left) {
-            const int bit = std::countr_zero(left);
-            const Character c = character_at(w.text, 64 * (i - 1) + bit);
-            const Properties properties = c.properties();
-            const Categories category = set_of(properties.category());
-            const uint64_t run = (uint64_t{1} << c.length) - 1;
-            const uint64_t here = run << bit, next = bit ? run >> (64 - bit) : 0;
-            const auto add = [&](Window::Mask& mask) {
-                mask[i] |= here;
-                mask[i + 1] |= next;
-            };
-            w.wide_categories |= category;
-            if (category & kLetters) {
-                add(w.letters);
-                if (category & set_of(Lu, Lt)) add(w.uppers);
-                if (category & set_of(Lm, Lo)) add(w.caseless);
-            } else if (category & kNumbers) {
-                add(w.numbers);
-            } else if (category & kMarks) {
-                add(w.marks);
-            } else if (properties.space()) {
-                add(w.spaces);
-                w.wide_spaces = true;
-            }
-            if (properties.han()) {
-                add(w.han);
-                w.han_categories |= category;
-            }
-            if (c.code_point - 0x4E00 <= 0x9FA5 - 0x4E00 || c.code_point - 0x3040 <= 0x30FF - 0x3040) {
-                add(w.kana_han);
-                w.kana_han_categories |= category;
-            }
-            w.tails[i] |= (run & ~uint64_t{1}) << bit;
-            w.tails[i + 1] |= next;
-            done = next;
-            left &= ~here;
-        }
-    }
-}
-
 void add_breaks(Window& w) {
     for (size_t i = 1; i <= w.blocks + 1; ++i)
         w.breaks[i] = w.newlines[i] << 1 | w.newlines[i - 1] >> 63;
@@ -101,7 +53,7 @@ void fill_window(Window& w, Bytes text, size_t at, bool by_line, bool all) {
     uint64_t any_wide = 0;
     for (size_t i = 1; i <= w.blocks; ++i) any_wide |= w.wide[i];
     for (size_t i = 0; i <= w.blocks + 1; ++i) w.tails[i] = w.breaks[i] = 0;
-    if (any_wide) classify_wide(w);
+    if (any_wide) kernels().classify_wide(w);
     if (by_line) add_breaks(w);
     if (w.at_end()) w.spaces[w.blocks + 1] = ~uint64_t{0};
 }
