@@ -118,7 +118,8 @@ size_t WordCache::moved_near(uint64_t hash, size_t free) {
 // that, or to the new half; but those at the front that belong to the old end go last.
 void WordCache::grow() {
     const size_t old_mask = mask_;
-    mask_ = 2 * mask_ + 1;
+    // Twofold each time, all entries were moved again and again: a tenth of encoding new text.
+    mask_ = std::min(most_entries_, 8 * (mask_ + 1)) - 1;
     used_ = 0;
     std::array<Entry, kProbes> from_end{};
     for (size_t i = 0; i <= old_mask; i += kLine) {
