@@ -27,7 +27,7 @@ inline constexpr Priority kNever = (1u << 26) - 1;
 // It is as small as it can be exactly: most of merging is waiting for it, and a table of 16 bytes a
 // pair, half full, took a third longer. A pair of ids of b bits is a number of 2b bits, which times an
 // odd one, modulo 2^2b, is another for each pair: the first bits say in which line it lies, and the
-// others, of which 32 suffice, are all that must be compared.
+// others, 28 at most, are all that must be compared.
 class MergeTable {
 public:
     // Room for so many pairs of ids below `ids`; for more it grows.
@@ -39,6 +39,7 @@ public:
     Priority priority_of(Id left, Id right) const { return find(ask(left, right)); }
     // What the tokens with a priority merge to.
     Id merged(Priority priority) const { return merged_[priority]; }
+    // Asks for it, if it is one.
     void prefetch_merged(Priority priority) const { __builtin_prefetch(merged_.data() + priority); }
     // An id that is no token's: it merges with nothing.
     Id nobody() const { return (Id{1} << id_bits_) - 1; }
@@ -84,7 +85,7 @@ private:
     struct alignas(64) Line {
         Four tags[2], values[2];
     };
-    static constexpr size_t kSize = 8, kUsual = 6;  // places of a line, and how many are usually taken
+    static constexpr size_t kSize = 8, kUsual = 6;  // places of a line; of how many, on average, it is full
     static constexpr uint32_t kRunOver = uint32_t{1} << 31;
     static constexpr unsigned kTagBits = 28;  // the others count lines
     static constexpr uint32_t kNextLine = uint32_t{1} << kTagBits;

@@ -119,7 +119,7 @@ size_t WordCache::moved_near(uint64_t hash, size_t free) {
 void WordCache::grow() {
     const size_t old_mask = mask_;
     // Twofold each time, all entries were moved again and again: a tenth of encoding new text.
-    mask_ = std::min(most_entries_, 8 * (mask_ + 1)) - 1;
+    mask_ = std::min(most_entries_, std::max(4 * (mask_ + 1), kGrown)) - 1;
     used_ = 0;
     std::array<Entry, kProbes> from_end{};
     for (size_t i = 0; i <= old_mask; i += kLine) {

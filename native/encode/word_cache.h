@@ -123,6 +123,7 @@ private:
     // A piece is in one of so many cache lines from that of its place on. A line with a free place ends
     // the search.
     static constexpr size_t kLine = 2, kProbes = 8 * kLine, kFarthest = 128;
+    static constexpr size_t kGrown = size_t{1} << 20;  // entries, of 32 MB, if there are more than at first
 
     static uint64_t hash_of(ShortKey key) { return mixed(key, kMultipliers) / sizeof(Entry); }
     static uint64_t hash_of_entry(const Entry& entry) {
