@@ -46,8 +46,8 @@ std::unique_ptr<const Model> random_model(std::mt19937& random, bool by_ranks, s
         Vocabulary::make(std::move(tokens), std::move(kinds), std::move(merges)), options);
 }
 
-// A cache that is full most of the time knows a word's ids or does not know it.
-void word_cache(std::mt19937& random) {
+// A cache that is full most of the time, or grows, knows a word's ids or does not know it.
+void word_cache(std::mt19937& random, size_t words, size_t memory_limit) {
     for (const size_t seeded : {0, 700}) {
         std::vector<WordCache::Entry> seeds;
         const auto key_of = [](uint32_t number) {
@@ -57,11 +57,11 @@ void word_cache(std::mt19937& random) {
             const ShortKey key = key_of(id);
             seeds.push_back({key.low, key.high | uint64_t{1} << 60, {id}});
         }
-        WordCache cache(seeds, size_t{1} << 15);
+        WordCache cache(seeds, memory_limit);
         CHECK(cache.has_all_seeds());
         std::vector<Id> announced;
         for (int round = 0; round < 100'000; ++round) {
-            const Id id = random() % 3000;
+            const Id id = random() % words;
             const WordCache::Found found = cache.find(key_of(id));
             if (found.is_pending) {
                 CHECK(announced.at(found.ids[0]) == id);
@@ -122,7 +122,8 @@ void merge_table(std::mt19937& random) {
 
 void merging() {
     std::mt19937 random(3);
-    word_cache(random);
+    word_cache(random, 3000, size_t{1} << 15);
+    word_cache(random, 50'000, size_t{1} << 22);
     merge_table(random);
     for (const size_t longest : {6, 6, 12, 12, 12, 40, 40, 40, 100, 100}) {
         const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
