@@ -39,8 +39,11 @@ public:
     Priority priority_of(Id left, Id right) const { return find(ask(left, right)); }
     // What the tokens with a priority merge to.
     Id merged(Priority priority) const { return merged_[priority]; }
-    // Asks for it, if it is one.
-    void prefetch_merged(Priority priority) const { __builtin_prefetch(merged_.data() + priority); }
+    // Asks for it. An address, not a pointer: kNever is a place behind all.
+    void prefetch_merged(Priority priority) const {
+        const auto merged = reinterpret_cast<uintptr_t>(merged_.data());
+        __builtin_prefetch(reinterpret_cast<const void*>(merged + priority * sizeof(Id)));
+    }
     // An id that is no token's: it merges with nothing.
     Id nobody() const { return (Id{1} << id_bits_) - 1; }
 
