@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../base/utf8.h"
+#include "wide_bytes.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -26,33 +27,6 @@ inline size_t* write_lowest_bits(uint64_t bits, size_t base, size_t* out) {
         out += 8;
     }
     return end;
-}
-
-// What the masks tell of a character beyond ASCII, as a number.
-enum WideKind : uint8_t { kOther, kUpper, kLower, kCaseless, kNumber, kMark, kSpace };
-enum WideScript : uint8_t { kNoScript, kHan, kHanAndKanaHan, kKanaHan };
-constexpr uint32_t kFirstOfScripts = 0x2E80;  // the first character of any
-
-// Four times, as many bytes as a character may have.
-constexpr uint32_t kFourTimes = 0x01010101;
-constexpr auto kWideKinds = [] {
-    std::array<uint32_t, 32> kinds{};  // by category
-    for (int category = 0; category < 32; ++category) {
-        const Categories set = Categories{1} << category;
-        kinds[category] = kFourTimes * (set & set_of(Lu, Lt)   ? kUpper
-                                        : set & set_of(Ll)     ? kLower
-                                        : set & set_of(Lm, Lo) ? kCaseless
-                                        : set & kNumbers       ? kNumber
-                                        : set & kMarks         ? kMark
-                                                               : kOther);
-    }
-    return kinds;
-}();
-
-inline WideScript script_of(Character c) {
-    const bool kana_han =
-        c.code_point - 0x4E00 <= 0x9FA5 - 0x4E00 || c.code_point - 0x3040 <= 0x30FF - 0x3040;
-    return c.properties().han() ? kana_han ? kHanAndKanaHan : kHan : kana_han ? kKanaHan : kNoScript;
 }
 
 // Bytes of a text that are asked for ahead, as the processor foresees none beyond a page: 10 instead of
