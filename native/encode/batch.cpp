@@ -40,7 +40,7 @@ public:
                 size_ += ready.back().ids.size();
                 waiting_[next_].reset();
             }
-            if (all_.fits(size_)) all_.reserve(size_);
+            if (all_.fits(size_)) all_.reserve(size_);  // makes pages: here, by one thread at a time
         }
         for (Ready& one : ready) {
             // The room is never made larger while others write to it.

@@ -33,12 +33,10 @@ bool MergeTable::put(Question asked, Priority priority) {
     for (;; asked = next(asked)) {
         Line& line = lines_[asked.line];
         for (size_t i = 0; i < kSize; ++i) {
-            uint32_t& value = reinterpret_cast<uint32_t*>(line.values)[i];
-            uint32_t& tag = reinterpret_cast<uint32_t*>(line.tags)[i];
-            if (value != 0 && tag != asked.tag) continue;
+            const uint32_t value = line.value(i);
+            if (value != 0 && line.tag(i) != asked.tag) continue;
             used_ += value == 0;
-            tag = asked.tag;
-            value = (kNever - priority) | (value & kRunOver);
+            line.set(i, asked.tag, (kNever - priority) | (value & kRunOver));
             return true;
         }
         line.values[0][0] |= kRunOver;
@@ -50,7 +48,7 @@ void MergeTable::grow() {
     MergeTable larger(Bits{id_bits_, static_cast<unsigned>(std::countr_zero(lines_.size())) + 1});
     for (size_t i = 0; i < lines_.size(); ++i)
         for (size_t n = 0; n < kSize; ++n) {
-            const uint32_t tag = lines_[i].tags[n / 4][n % 4], value = lines_[i].values[n / 4][n % 4];
+            const uint32_t tag = lines_[i].tag(n), value = lines_[i].value(n);
             if (value == 0) continue;
             const uint64_t line = i - tag / kNextLine;  // its first one
             const uint64_t place = line << line_shift_ | uint64_t{tag % kNextLine} << tag_shift_;

@@ -87,6 +87,12 @@ private:
     using Four = uint32_t __attribute__((vector_size(16)));
     struct alignas(64) Line {
         Four tags[2], values[2];
+        uint32_t tag(size_t i) const { return tags[i / 4][i % 4]; }
+        uint32_t value(size_t i) const { return values[i / 4][i % 4]; }
+        void set(size_t i, uint32_t tag, uint32_t value) {
+            tags[i / 4][i % 4] = tag;
+            values[i / 4][i % 4] = value;
+        }
     };
     static constexpr size_t kSize = 8, kUsual = 6;  // places of a line; of how many, on average, it is full
     static constexpr uint32_t kRunOver = uint32_t{1} << 31;

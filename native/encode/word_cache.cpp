@@ -30,7 +30,7 @@ WordCache::Entry* WordCache::entry_of(ShortKey key, uint64_t hash, Entry** free)
         }
         if (!entry.holds(key)) continue;
         Entry& first = entries_[hash & mask_];
-        if (step == 0 || ++next_victim_ % 4 > 0 || !reaches(hash_of_entry(first), place)) return &entry;
+        if (step == 0 || ++turn_ % 4 > 0 || !reaches(hash_of_entry(first), place)) return &entry;
         std::swap(entry, first);
         return &first;
     }
@@ -92,7 +92,7 @@ void WordCache::place(const Entry& entry, uint64_t hash) {
         ++used_;
     } else {
         has_all_seeds_ = false;
-        step = next_victim_++ % kProbes;
+        step = turn_++ % kProbes;
     }
     entries_[place_of(hash, step)] = entry;
 }
@@ -115,7 +115,7 @@ size_t WordCache::moved_near(uint64_t hash, size_t free) {
 }
 
 // In place: fresh memory takes longer to get than to fill. An entry goes to its line, to one before
-// that, or to the new half; but those at the front that belong to the old end go last.
+// that, or to the new part; but those at the front that belong to the old end go last.
 void WordCache::grow() {
     const size_t old_mask = mask_;
     // Twofold each time, all entries were moved again and again: a tenth of encoding new text.

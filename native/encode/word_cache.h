@@ -178,7 +178,7 @@ private:
     size_t mask_;                 // of those in use, a power of two
     size_t used_ = 0;
     bool has_all_seeds_ = true;
-    uint32_t next_victim_ = 0;
+    uint32_t turn_ = 0;  // counts on: whose place is taken, and when two entries change theirs
     ZeroedArray<Id> ring_;
     ZeroedArray<LongSlot> long_slots_;
     bool teaches_ = false;

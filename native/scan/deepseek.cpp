@@ -83,7 +83,6 @@ struct Deepseek {
             if (w.kana_han_categories) break_around(w, w.kana_han);
         }
         const Others others(w, w.line_ends);
-        std::copy_n(others.starts.begin(), w.blocks + 1, starts.begin());
         // Letters behind a sign of ASCII that they join: letters of ASCII alone.
         uint64_t joined_before = 0;
         for (size_t i = 1; i <= w.blocks; ++i) {
@@ -96,7 +95,8 @@ struct Deepseek {
             const uint64_t joined = carry_up(open | (joined_before & through), through);
             const uint64_t behind = (joined << 1 | joined_before) & w.wide[i] & ~w.breaks[i];
             joined_before = joined >> 63;
-            starts[i] |= letters & ((~w.after(w.letters, i) & ~after_spaces & ~open) | behind);
+            starts[i] =
+                others.starts[i] | (letters & ((~w.after(w.letters, i) & ~after_spaces & ~open) | behind));
         }
         cut_numbers(w, starts);
         cut_spaces(w, others, false, starts);
