@@ -143,7 +143,7 @@ void Encoder::share_caches() const {
         const std::unique_lock lock(lock_, std::try_to_lock);
         if (lock) caches.swap(caches_);
     }
-    std::vector<WordCache::Fresh> fresh;
+    std::vector<WordCache::Words> fresh;
     const auto has_fresh = [](const auto& cache) { return cache->has_fresh(); };
     if (caches.size() > 1 && std::any_of(caches.begin(), caches.end(), has_fresh))
         for (const auto& cache : caches) fresh.push_back(cache->take_fresh());

@@ -207,13 +207,13 @@ private:
     std::unique_ptr<WordCache> borrow() const;
     void give_back(std::unique_ptr<WordCache> cache) const;
     void share_caches() const;
-    LargeVector<WordCache::Entry> make_seeds() const;
+    WordCache::Words make_seeds() const;
 
     // Bytes that the cache of one thread may take for short pieces.
     static constexpr size_t kCacheBytes = size_t{64} << 20;
 
-    // New words, and ids behind the first of them, from which on they are merged.
-    static constexpr size_t kTogether = 256, kMoved = size_t{1} << 14;
+    // Ids behind the first of some new words from which on they are merged.
+    static constexpr size_t kMoved = size_t{1} << 14;
 
     // Bytes of a piece of characters that is not merged as one.
     static constexpr size_t kLong = 512;
@@ -229,7 +229,7 @@ private:
     mutable std::mutex lock_;  // of the two below; never waited for, so a fork cannot hang on it
     mutable std::vector<std::unique_ptr<WordCache>> caches_;
     mutable std::once_flag seeded_;
-    mutable LargeVector<WordCache::Entry> seeds_;
+    mutable WordCache::Words seeds_;
 };
 
 }  // namespace bpe

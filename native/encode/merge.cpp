@@ -30,7 +30,7 @@ void MergeTable::insert(Id left, Id right, Priority priority, Id merged) {
 
 // False if there is no place in as many lines as are looked at.
 bool MergeTable::put(Question asked, Priority priority) {
-    for (;; asked = next(asked)) {
+    for (; !is_last(asked); asked = next(asked)) {
         Line& line = lines_[asked.line];
         for (size_t i = 0; i < kSize; ++i) {
             const uint32_t value = line.value(i);
@@ -40,8 +40,8 @@ bool MergeTable::put(Question asked, Priority priority) {
             return true;
         }
         line.values[0][0] |= kRunOver;
-        if (is_last(asked)) return false;
     }
+    return false;
 }
 
 void MergeTable::grow() {

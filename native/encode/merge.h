@@ -44,19 +44,17 @@ public:
         const auto merged = reinterpret_cast<uintptr_t>(merged_.data());
         __builtin_prefetch(reinterpret_cast<const void*>(merged + priority * sizeof(Id)));
     }
-    // An id that is no token's: it merges with nothing.
-    Id nobody() const { return (Id{1} << id_bits_) - 1; }
-
     // `priority_of` in two steps, so that one can do other things in between: the memory is on its way.
-    // Both ids are tokens' or nobody's.
     struct Question {
         uint32_t tag = 0;
         uint32_t line = 0;
     };
-    Question ask(Id left, Id right) const {
-        assert(std::max(left, right) <= nobody());
-        const uint64_t place = left * left_multiplier_ + right * right_multiplier_;
-        const Question question = at(place);
+    // If there is no pair, kNever is found, and no memory waited for.
+    Question ask(Id left, Id right, bool is_pair = true) const {
+        assert(uint64_t{std::max(left, right)} >> id_bits_ == 0);
+        Question question = at(left * left_multiplier_ + right * right_multiplier_);
+        question.tag |= is_pair - uint32_t{1};  // one that no pair has; a branch would be guessed wrong
+        question.line &= -uint32_t{is_pair};
         __builtin_prefetch(&lines_[question.line]);
         return question;
     }
@@ -107,6 +105,7 @@ private:
         return {static_cast<uint32_t>(place >> tag_shift_) & tag_mask_,
                 static_cast<uint32_t>(place >> line_shift_)};
     }
+    // Whether it is of a line so far from a pair's first one that no pair lies there.
     static bool is_last(Question asked) { return asked.tag >= UINT32_MAX - kNextLine + 1; }
     Question next(Question asked) const {
         return {asked.tag + kNextLine, (asked.line + 1) & static_cast<uint32_t>(lines_.size() - 1)};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "first_merges.h"
 #include "merge.h"
 #include "vocabulary.h"
 
@@ -49,16 +50,13 @@ public:
     }
 
     // Whether pieces start as bytes that merge, and nothing else happens to them but that they may
-    // be tokens as a whole. Then `byte_id` is kNoId for a byte that is dropped, and `byte_pair` the
-    // priority of two bytes, as in `table`.
+    // be tokens as a whole.
     bool starts_as_bytes() const { return starts_as_bytes_; }
-    bool has_all_bytes() const { return has_all_bytes_; }
+    // The first of these merges, if no byte is dropped or stood in for.
+    bool has_first_merges() const { return starts_as_bytes_ && has_all_bytes_; }
+    const FirstMerges& first_merges() const { return first_merges_; }
     // Whether bytes without a token have ids that nobody owns, from `size` on.
     bool has_stand_ins() const { return size_ < vocabulary_->size(); }
-    Id byte_id(uint8_t byte) const { return bytes_[byte]; }
-    Priority byte_pair(uint8_t left, uint8_t right) const {
-        return byte_pairs_[left << 8 | right];
-    }
     // How many symbols there are at most for each byte of a piece: spelled out, bytes that a character
     // falls back to are also those of its affixes.
     size_t symbols_per_byte() const {
@@ -122,9 +120,10 @@ public:
 private:
     void add_missing_bytes();
     void add_pairs_of_ranks();
-    void add_byte_pairs();
     void look_into_tokens();
     void add_listed_merges();
+    void add_merges(std::vector<Merge> merges);
+    bool drop_idle(std::vector<Merge>& merges) const;
     void add_characters();
     void start_with_characters(Bytes piece, std::vector<Symbol>& symbols) const;
 
@@ -140,7 +139,7 @@ private:
     // The tokens of characters by code point, and kNoId, if a character is looked up as it is.
     std::vector<Id> characters_;
     MergeTable table_;
-    std::vector<Priority> byte_pairs_;
+    FirstMerges first_merges_;
     std::vector<bool> in_tokens_;  // by two bytes
     // By the hash of a token of more than kShort bytes: most pieces as long are none, and to find
     // that out from 64 KB takes no time.

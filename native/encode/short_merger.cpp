@@ -22,45 +22,34 @@ int32_t least(const int32_t* numbers) {
 
 }  // namespace
 
-// What their pairs merge to is asked for now, and found when the piece's turn comes.
+void ShortMerger::add(Bytes piece) {
+    if (left_.size + kMost + kPlaces > starts_.size()) make_room();
+    const size_t begin = left_.size;
+    if (model_.has_first_merges())
+        model_.first_merges().start(piece, left_);
+    else
+        add_symbols(piece);
+    const size_t count = left_.size - begin;
+    of_width_[std::min<size_t>(count / 4, of_width_.size() - 1)].push_back(static_cast<uint32_t>(jobs_.size()));
+    jobs_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(count)});
+}
+
 void ShortMerger::add_symbols(Bytes piece) {
     model_.start(piece, symbols_);
-    Job job{{}, static_cast<uint32_t>(symbols_.size()), static_cast<uint32_t>(starts_.size()), 0};
-    for (size_t i = 0; i < symbols_.size(); ++i) {
-        if (i > 0) model_.table().ask(symbols_[i - 1].id, symbols_[i].id);
-        starts_.push_back(symbols_[i].id);
+    for (size_t i = 0; i < symbols_.size(); ++i, ++left_.size) {
+        left_.symbols[left_.size] = symbols_[i].id;
+        if (i > 0) left_.asked[left_.asked_size++] = static_cast<uint32_t>(left_.size);
     }
-    add(job);
 }
 
-void ShortMerger::run() {
-    ids_.resize(std::max(ids_.size(), most_ + kAtOnce));
-    run<8>(of_width_[0]);
-    run<12>(of_width_[1]);
-    run<16>(of_width_[2]);
-    run<kPlaces>(of_width_[3]);
-}
-
-template <size_t width>
-void ShortMerger::run(const std::vector<uint32_t>& jobs) {
-    std::array<Lane*, kLanes> running;
-    size_t next = 0, count = 0;
-    for (; count < kLanes && next < jobs.size(); ++count) {
-        running[count] = &lanes_[count];
-        start<width>(lanes_[count], jobs_[jobs[next++]]);
-    }
-    while (count > 0) {
-        for (size_t i = 0; i < count; ++i) answer(*running[i]);
-        for (size_t i = 0; i < count; ++i) {
-            Lane& lane = *running[i];
-            if (step<width>(lane)) continue;
-            finish(lane);
-            if (next < jobs.size())
-                start<width>(lane, jobs_[jobs[next++]]);
-            else
-                running[i--] = running[--count];
-        }
-    }
+void ShortMerger::make_room() {
+    const size_t size = 2 * starts_.size() + (size_t{1} << 12);
+    starts_.resize(size);
+    priorities_.resize(size);
+    asked_.resize(size);
+    questions_.resize(size);
+    ids_.resize(size);
+    left_ = {starts_.data(), priorities_.data(), asked_.data(), left_.size, left_.asked_size};
 }
 
 inline int32_t ShortMerger::order_of(Priority priority, size_t place) {
@@ -70,8 +59,8 @@ inline int32_t ShortMerger::order_of(Priority priority, size_t place) {
 inline void ShortMerger::ask(Lane& lane, size_t before, size_t changed, size_t next) const {
     lane.before = before;
     lane.changed = changed;
-    lane.with_before = model_.table().ask(lane.symbols[before], lane.symbols[changed]);
-    lane.with_next = model_.table().ask(lane.symbols[changed], lane.symbols[next]);
+    lane.with_before = model_.table().ask(lane.symbols[before], lane.symbols[changed], before > 0);
+    lane.with_next = model_.table().ask(lane.symbols[changed], lane.symbols[next], next <= lane.size);
 }
 
 // The places of a piece before anything is merged.
@@ -80,62 +69,6 @@ constexpr auto kNeighbours = [] {
     for (uint16_t i = 0; i < 64; ++i) places[0][i] = i ? i - 1 : 0, places[1][i] = i + 1;
     return places;
 }();
-
-template <size_t width>
-void ShortMerger::start(Lane& lane, Job& job) const {
-    lane.job = &job;
-    constexpr size_t kCopied = std::min(width + 1, kPlaces);
-    std::copy_n(kNeighbours[0].begin(), kCopied, lane.previous.begin());
-    std::copy_n(kNeighbours[1].begin(), kCopied, lane.next.begin());
-    const bool has_all = width < kPlaces && model_.has_all_bytes();
-    const size_t n = !model_.starts_as_bytes() ? start_symbols<width>(lane, job)
-                     : has_all                 ? start_all<width>(lane, job)
-                                               : start_known<width>(lane, job);
-    lane.count = n;
-    lane.symbols[0] = lane.symbols[n + 1] = model_.table().nobody();
-    lane.next[n + 1] = static_cast<uint16_t>(n + 1);
-    ask(lane, 0, 0, 1);
-}
-
-// If all bytes have tokens. Its length is not looked at before the end: it would be guessed wrong.
-template <size_t width>
-size_t ShortMerger::start_all(Lane& lane, const Job& job) const {
-    lane.symbols[1] = model_.byte_id(job.bytes[0]);
-    for (size_t i = 1; i < width - 1; ++i) {
-        lane.symbols[i + 1] = model_.byte_id(job.bytes[i]);
-        const Priority priority = model_.byte_pair(job.bytes[i - 1], job.bytes[i]);
-        lane.order[i] = i < job.size ? order_of(priority, i) : kNone;
-    }
-    lane.order[width - 1] = kNone;
-    return job.size;
-}
-
-// Bytes without a token are dropped, as tokenizers does.
-template <size_t width>
-size_t ShortMerger::start_known(Lane& lane, const Job& job) const {
-    std::fill_n(lane.order.begin(), width, kNone);
-    size_t n = 0;
-    uint8_t last = 0;
-    for (size_t i = 0; i < job.size; ++i) {
-        const uint8_t byte = job.bytes[i];
-        const Id id = model_.byte_id(byte);
-        if (id == kNoId) continue;
-        if (n > 0) lane.order[n] = order_of(model_.byte_pair(last, byte), n);
-        lane.symbols[++n] = id;
-        last = byte;
-    }
-    return n;
-}
-
-template <size_t width>
-size_t ShortMerger::start_symbols(Lane& lane, const Job& job) const {
-    std::fill_n(lane.order.begin(), width, kNone);
-    const std::span<const Id> ids(starts_.data() + job.begin, job.size);
-    std::copy(ids.begin(), ids.end(), lane.symbols.begin() + 1);
-    for (size_t i = 1; i < ids.size(); ++i)
-        lane.order[i] = order_of(model_.table().priority_of(ids[i - 1], ids[i]), i);
-    return ids.size();
-}
 
 inline void ShortMerger::answer(Lane& lane) const {
     const MergeTable& table = model_.table();
@@ -148,10 +81,10 @@ inline void ShortMerger::answer(Lane& lane) const {
 
 // Does one merge; false if there is none.
 template <size_t width>
-bool ShortMerger::step(Lane& lane) const {
+[[gnu::always_inline]] inline bool ShortMerger::step(Lane& lane) const {
     const MergeTable& table = model_.table();
     const auto best = static_cast<uint32_t>(least<width>(lane.order.data()));
-    if (best >= kNone) return false;
+    if ((best >= kNone) | (lane.count <= keep_)) return false;
     const size_t at = best % (1 << kPlaceBits), gone = lane.next[at], after = lane.next[gone];
     lane.symbols[at] = table.merged(best >> kPlaceBits);
     lane.order[gone] = kNone;
@@ -162,18 +95,94 @@ bool ShortMerger::step(Lane& lane) const {
     return true;
 }
 
-void ShortMerger::finish(const Lane& lane) {
-    Job& job = *lane.job;
-    job.begin = static_cast<uint32_t>(used_);
-    job.count = static_cast<uint32_t>(lane.count);
+// The piece with what belongs to those behind it: its length would be guessed wrong. False if nothing
+// merges.
+template <size_t width>
+[[gnu::always_inline]] inline bool ShortMerger::start(Lane& lane, Job& job) const {
+    const uint32_t n = job.count;
+    const Priority* const priorities = priorities_.data() + job.begin;
+    lane.order[0] = kNone;
+    for (uint32_t i = 1; i < width; ++i) {
+        const int32_t order = order_of(priorities[i], i);
+        lane.order[i] = i < n ? order : kNone;
+    }
+    if (least<width>(lane.order.data()) >= kNone) return false;
+    lane.job = &job;
+    lane.size = lane.count = n;
+    constexpr size_t kCopied = std::min(width + 1, kPlaces);
+    std::copy_n(kNeighbours[0].begin(), kCopied, lane.previous.begin());
+    std::copy_n(kNeighbours[1].begin(), kCopied, lane.next.begin());
+    std::copy_n(starts_.data() + job.begin, width - 1, lane.symbols.begin() + 1);
+    lane.symbols[0] = lane.symbols[n + 1] = 0;
+    lane.next[n + 1] = static_cast<uint16_t>(n + 1);
+    return step<width>(lane);
+}
+
+[[gnu::always_inline]] inline void ShortMerger::finish(const Lane& lane) {
     Id* const out = ids_.data() + used_;
     size_t place = lane.next[0], i = 0;
     for (; i < kAtOnce; ++i, place = lane.next[place]) out[i] = lane.symbols[place];
     for (; i < lane.count; ++i, place = lane.next[place]) out[i] = lane.symbols[place];
-    if (model_.has_stand_ins())
-        for (i = 0; i < lane.count; ++i)
-            if (out[i] >= model_.size()) job.count = 0;
+    end(*lane.job, lane.count);
+}
+
+// Of a piece whose ids were written behind all others.
+inline void ShortMerger::end(Job& job, size_t count) {
+    const Id* const ids = ids_.data() + used_;
+    job = {static_cast<uint32_t>(used_), static_cast<uint32_t>(count)};
+    if (model_.has_stand_ins() && std::any_of(ids, ids + count, [&](Id id) { return id >= model_.size(); }))
+        job.count = 0;
     used_ += job.count;
+}
+
+template <size_t width>
+void ShortMerger::run(const std::vector<uint32_t>& jobs) {
+    std::array<Lane*, kLanes> running;
+    size_t next = 0, count = 0;
+    while (count < kLanes && start_next<width>(lanes_[count], jobs, next)) {
+        running[count] = &lanes_[count];
+        ++count;
+    }
+    while (count > 0) {
+        for (size_t i = 0; i < count; ++i) answer(*running[i]);
+        for (size_t i = 0; i < count; ++i) {
+            Lane& lane = *running[i];
+            if (step<width>(lane)) continue;
+            finish(lane);
+            if (!start_next<width>(lane, jobs, next)) running[i--] = running[--count];
+        }
+    }
+}
+
+// Starts the next piece in which something merges, and ends those before it; false if there is none.
+template <size_t width>
+bool ShortMerger::start_next(Lane& lane, const std::vector<uint32_t>& jobs, size_t& next) {
+    while (next < jobs.size()) {
+        Job& job = jobs_[jobs[next++]];
+        if (start<width>(lane, job)) return true;
+        std::copy_n(starts_.data() + job.begin, width, ids_.data() + used_);
+        end(job, job.count);
+    }
+    return false;
+}
+
+// All look-ups that all pieces begin with are asked for before the first is made.
+void ShortMerger::find_priorities() {
+    const std::span<const uint32_t> asked(asked_.data(), left_.asked_size);
+    for (size_t n = 0; n < asked.size(); ++n)
+        questions_[n] = model_.table().ask(starts_[asked[n] - 1], starts_[asked[n]]);
+    for (size_t n = 0; n < asked.size(); ++n) priorities_[asked[n]] = model_.table().find(questions_[n]);
+}
+
+void ShortMerger::run(size_t keep) {
+    keep_ = keep;
+    find_priorities();
+    used_ = 0;
+    run<4>(of_width_[0]);
+    run<8>(of_width_[1]);
+    run<12>(of_width_[2]);
+    run<16>(of_width_[3]);
+    run<kPlaces>(of_width_[4]);
 }
 
 }  // namespace bpe

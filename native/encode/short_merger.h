@@ -16,26 +16,16 @@ namespace bpe {
 class ShortMerger {
 public:
     static constexpr size_t kMost = 32;  // symbols of a piece
+    static constexpr size_t kTogether = 256;  // pieces that are worth merging at once
 
     explicit ShortMerger(const Model& model) : model_(model) {}
 
     // Whether so many bytes become few enough symbols.
     bool takes(size_t bytes) const { return bytes * model_.symbols_per_byte() <= kMost; }
     // Adds a piece of at least one byte.
-    void add(Bytes piece) {
-        if (!model_.starts_as_bytes()) return add_symbols(piece);
-        Job job{{}, static_cast<uint32_t>(piece.size()), 0, 0};
-        std::memcpy(job.bytes, piece.data(), piece.size());
-        add(job);
-    }
-    // The same for a model whose pieces start as bytes.
-    void add(ShortKey key) {
-        Job job{{}, static_cast<uint32_t>(key.length()), 0, 0};
-        std::memcpy(job.bytes, &key, sizeof key);
-        add(job);
-    }
-    // Merges all that was added.
-    void run();
+    void add(Bytes piece);
+    // Merges all that was added, while a piece is more symbols than `keep`.
+    void run(size_t keep = 1);
     // The ids of piece number i, by what the merges leave: not what `ignore_merges` says. None if a
     // byte without a token is left.
     std::span<const Id> ids(size_t i) const {
@@ -45,22 +35,19 @@ public:
     void clear() {
         jobs_.clear();
         for (auto& jobs : of_width_) jobs.clear();
-        starts_.clear();
-        most_ = used_ = 0;
+        left_.size = left_.asked_size = 0;
     }
 
 private:
     struct Job {
-        uint8_t bytes[kMost];         // of the piece, and any others, if it starts as bytes
-        uint32_t size;                // how many symbols it starts from, or fewer
-        uint32_t begin, count;        // of the ids; before there are any, `begin` of the symbols
+        uint32_t begin, count;  // of what it starts from in `starts_`, then of its ids in `ids_`
     };
     // A piece that is being merged. Its symbols stay at the places 1 to n of their first bytes, in a
     // doubly linked list that ends at the places 0 and n + 1, whose symbols merge with nothing.
     static constexpr size_t kPlaces = kMost + 4;
     struct Lane {
         Job* job;
-        size_t count;  // of symbols
+        size_t size, count;  // of symbols, at first and now
         // The symbol whose two pairs, with the one before and the next, have been asked for.
         size_t before, changed;
         MergeTable::Question with_before, with_next;
@@ -81,35 +68,33 @@ private:
     template <size_t width>
     void run(const std::vector<uint32_t>& jobs);
     template <size_t width>
-    void start(Lane& lane, Job& job) const;
+    bool start(Lane& lane, Job& job) const;
     template <size_t width>
-    size_t start_all(Lane& lane, const Job& job) const;
-    template <size_t width>
-    size_t start_known(Lane& lane, const Job& job) const;
-    template <size_t width>
-    size_t start_symbols(Lane& lane, const Job& job) const;
+    bool start_next(Lane& lane, const std::vector<uint32_t>& jobs, size_t& next);
     static int32_t order_of(Priority priority, size_t place);
     void ask(Lane& lane, size_t before, size_t changed, size_t next) const;
     void answer(Lane& lane) const;
     template <size_t width>
     bool step(Lane& lane) const;
     void finish(const Lane& lane);
+    void end(Job& job, size_t count);
+    void find_priorities();
     void add_symbols(Bytes piece);
-    void add(const Job& job) {
-        const uint32_t size = job.size;
-        of_width_[size < 8 ? 0 : size < 12 ? 1 : size < 16 ? 2 : 3].push_back(
-            static_cast<uint32_t>(jobs_.size()));
-        jobs_.push_back(job);
-        most_ += size;
-    }
+    void make_room();
 
     const Model& model_;
     std::vector<Job> jobs_;
-    std::array<std::vector<uint32_t>, 4> of_width_;  // their numbers
-    std::vector<Symbol> symbols_;
-    std::vector<Id> starts_;  // what pieces start from that do not start as bytes
+    std::array<std::vector<uint32_t>, 5> of_width_;  // their numbers
+    // What pieces start from, and what was asked; the memory that `left_` fills.
+    std::vector<Id> starts_;
+    std::vector<Priority> priorities_;
+    std::vector<uint32_t> asked_;
+    FirstMerges::Left left_{};
+    std::vector<MergeTable::Question> questions_;
     std::vector<Id> ids_;
-    size_t most_ = 0, used_ = 0;  // how many ids there may be, and are
+    size_t used_ = 0;  // of the ids
+    size_t keep_ = 1;
+    std::vector<Symbol> symbols_;
     std::array<Lane, kLanes> lanes_;
 };
 

@@ -7,14 +7,15 @@
 
 namespace bpe {
 
-WordCache::WordCache(std::span<const Entry> seeds, size_t memory_limit)
+WordCache::WordCache(const Words& seeds, size_t memory_limit)
     : most_entries_(std::bit_floor(std::max<size_t>(memory_limit / sizeof(Entry), 1 << 10))),
       entries_(most_entries_),
-      mask_(std::min(most_entries_, std::bit_ceil(std::max<size_t>(2 * seeds.size(), 1 << 10))) - 1),
+      mask_(std::min(most_entries_, std::bit_ceil(std::max<size_t>(2 * seeds.entries.size(), 1 << 10))) - 1),
       ring_(kRing + kMostIds),
       long_slots_(kLongSlots) {
-    for (const Entry& seed : seeds)
-        place(seed, hash_of_entry(seed));
+    for (const Entry& seed : seeds.entries) place(seed, hash_of_entry(seed));
+    learn_records(seeds.records);
+    seeds_end_ = ring_end_;
 }
 
 // An entry that is not where it is looked for first changes places with the one that is there, if
@@ -162,6 +163,8 @@ void WordCache::insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids)
     size_t oldest = first;
     for (size_t slot = first + 1; slot < first + kWays; ++slot)
         if (long_slots_[slot].position < long_slots_[oldest].position) oldest = slot;
+    const uint64_t evicted = long_slots_[oldest].position;
+    if (evicted != 0 && evicted < seeds_end_) has_all_long_seeds_ = false;
     long_slots_[oldest] = {hash, add_to_ring(piece, ids)};
 }
 
@@ -172,17 +175,26 @@ uint64_t WordCache::add_to_ring(Bytes piece, std::span<const Id> ids) {
         ring_end_ += kRing - ring_end_ % kRing;
     }
     const uint64_t position = ring_end_;
-    Id* record = ring_.data() + position % kRing;
-    record[0] = static_cast<Id>(ids.size());
-    record[1] = static_cast<Id>(piece.size());
-    std::copy(ids.begin(), ids.end(), record + 2);
-    std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
+    write_record(ring_.data() + position % kRing, piece, ids);
     ring_end_ += size;
     return position;
 }
 
-WordCache::Fresh WordCache::take_fresh() {
-    Fresh fresh{std::exchange(fresh_, {}), {}};
+void WordCache::write_record(Id* record, Bytes piece, std::span<const Id> ids) {
+    record[0] = static_cast<Id>(ids.size());
+    record[1] = static_cast<Id>(piece.size());
+    std::copy(ids.begin(), ids.end(), record + 2);
+    std::memcpy(record + 2 + ids.size(), piece.data(), piece.size());
+}
+
+void WordCache::Words::add_long(Bytes piece, std::span<const Id> ids) {
+    const size_t begin = records.size();
+    records.resize(begin + record_size(ids.size(), piece.size()));
+    write_record(records.data() + begin, piece, ids);
+}
+
+WordCache::Words WordCache::take_fresh() {
+    Words fresh{std::exchange(fresh_, {}), {}};
     if (ring_end_ - fresh_ring_ < kRing) {
         while (fresh_ring_ < ring_end_) {
             const Id* record = ring_.data() + fresh_ring_ % kRing;
@@ -196,10 +208,14 @@ WordCache::Fresh WordCache::take_fresh() {
     return fresh;
 }
 
-void WordCache::learn(const Fresh& fresh) {
-    for (const Entry& entry : fresh.entries) add(entry, hash_of_entry(entry));
-    for (size_t at = 0; at < fresh.records.size();) {
-        const Id* record = fresh.records.data() + at;
+void WordCache::learn(const Words& words) {
+    for (const Entry& entry : words.entries) add(entry, hash_of_entry(entry));
+    learn_records(words.records);
+}
+
+void WordCache::learn_records(std::span<const Id> records) {
+    for (size_t at = 0; at < records.size();) {
+        const Id* record = records.data() + at;
         const std::span<const Id> ids(record + 2, record[0]);
         const Bytes piece(reinterpret_cast<const uint8_t*>(record + 2 + record[0]), record[1]);
         at += record_size(record[0], record[1]);

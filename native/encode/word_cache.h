@@ -40,12 +40,21 @@ public:
         size_t count() const { return high >> 60; }
     };
 
-    // Seeded with entries that are copied; `memory_limit` in bytes, of the short pieces.
-    WordCache(std::span<const Entry> seeds, size_t memory_limit);
+    // Pieces to be learned: as entries or, long ones and those of many ids, as records like those of
+    // the ring.
+    struct Words {
+        LargeVector<Entry> entries;
+        LargeVector<Id> records;
+        void add_long(Bytes piece, std::span<const Id> ids);
+    };
+    // Seeded with some of which all short ones are entries; `memory_limit` in bytes, of the short pieces.
+    WordCache(const Words& seeds, size_t memory_limit);
     WordCache(const WordCache&) = delete;
 
-    // Whether all seeds are still there.
-    bool has_all_seeds() const { return has_all_seeds_; }
+    // Whether all seeds are still there, of short pieces or of longer ones.
+    bool has_all_seeds(bool of_short) const {
+        return of_short ? has_all_seeds_ : has_all_long_seeds_ && is_kept(kFirst);
+    }
 
     // Where a short piece is looked for first; its entry may be elsewhere.
     class View {
@@ -104,17 +113,12 @@ public:
     std::span<const Id> find_long(Bytes piece, uint64_t hash) const;
     void insert_long(Bytes piece, uint64_t hash, std::span<const Id> ids);
 
-    // What was added since the last call, to be learned by the caches of other threads: as entries,
-    // and as records like those of the ring. Of very much, a part; of short pieces, what was added
-    // while there were others to teach: the list takes 8 MB.
+    // What was added since the last call, to be learned by the caches of other threads. Of very much, a
+    // part; of short pieces, what was added while there were others to teach: the list takes 8 MB.
     void teach(bool others) { teaches_ = others; }
-    struct Fresh {
-        LargeVector<Entry> entries;
-        LargeVector<Id> records;
-    };
     bool has_fresh() const { return !fresh_.empty() || fresh_ring_ != ring_end_; }
-    Fresh take_fresh();
-    void learn(const Fresh& fresh);
+    Words take_fresh();
+    void learn(const Words& words);
 
 private:
     static constexpr uint64_t kMany = 15, kPending = 14;
@@ -143,6 +147,7 @@ private:
     size_t moved_near(uint64_t hash, size_t free);
     void grow();
     void add(const Entry& entry, uint64_t hash);
+    void learn_records(std::span<const Id> records);
 
     // Ids of which there are many, and long pieces, lie in a ring of words, the oldest of which are
     // overwritten: number of ids and of bytes, the ids, the bytes. What is left at its end is skipped.
@@ -170,6 +175,7 @@ private:
     static size_t record_size(size_t ids, size_t bytes) {
         return 2 + ids + (bytes + sizeof(Id) - 1) / sizeof(Id);
     }
+    static void write_record(Id* record, Bytes piece, std::span<const Id> ids);
     uint64_t add_to_ring(Bytes piece, std::span<const Id> ids);
     bool is_kept(uint64_t position) const { return position + kRing >= ring_end_; }
 
@@ -177,14 +183,16 @@ private:
     ZeroedArray<Entry> entries_;  // room for all there may ever be
     size_t mask_;                 // of those in use, a power of two
     size_t used_ = 0;
-    bool has_all_seeds_ = true;
+    bool has_all_seeds_ = true, has_all_long_seeds_ = true;
     uint32_t turn_ = 0;  // counts on: whose place is taken, and when two entries change theirs
     ZeroedArray<Id> ring_;
     ZeroedArray<LongSlot> long_slots_;
     bool teaches_ = false;
     LargeVector<Entry> fresh_;
-    uint64_t fresh_ring_ = 2 * kRing;  // where the ring ended when the last ones were taken
-    uint64_t ring_end_ = 2 * kRing;    // positions below `ring_end_ - kRing` are overwritten
+    static constexpr uint64_t kFirst = 2 * kRing;  // position in the ring
+    uint64_t fresh_ring_ = kFirst;  // where the ring ended when the last ones were taken
+    uint64_t ring_end_ = kFirst;    // positions below `ring_end_ - kRing` are overwritten
+    uint64_t seeds_end_ = UINT64_MAX;  // of the long ones
 };
 
 }  // namespace bpe

@@ -5,13 +5,14 @@
 
 namespace bpe {
 
-// What every short token becomes when it is a piece: mostly itself, but not if no merges lead to it.
-LargeVector<WordCache::Entry> Encoder::make_seeds() const {
-    LargeVector<WordCache::Entry> seeds;
+// What every short token becomes when it is a piece: mostly itself, but not if no merges lead to it. Of
+// longer ones, those that are themselves in any case: all others are then known to be no tokens.
+WordCache::Words Encoder::make_seeds() const {
+    WordCache::Words seeds;
     const auto add = [&](ShortKey key, std::span<const Id> ids) {
         if (ids.empty() || ids.size() > WordCache::kMostIds) return;
-        seeds.push_back({key.low, key.high | uint64_t{ids.size()} << 60, {}});
-        std::copy(ids.begin(), ids.end(), seeds.back().ids);
+        seeds.entries.push_back({key.low, key.high | uint64_t{ids.size()} << 60, {}});
+        std::copy(ids.begin(), ids.end(), seeds.entries.back().ids);
     };
     ShortMerger shorts(*model_);
     std::vector<ShortKey> keys;
@@ -23,7 +24,11 @@ LargeVector<WordCache::Entry> Encoder::make_seeds() const {
     };
     for (Id id = 0; id < model_->size(); ++id) {
         const Bytes token = model_->token(id);
-        if (!model_->normal(id) || token.empty() || token.size() > ShortKey::kMost) continue;
+        if (!model_->normal(id) || token.empty() || token.size() > WordCache::kMostBytes) continue;
+        if (token.size() > ShortKey::kMost) {
+            if (model_->options().ignore_merges) seeds.add_long(token, {&id, 1});
+            continue;
+        }
         const ShortKey key = ShortKey::of(token, 0, token.size());
         if (model_->options().ignore_merges) {
             add(key, {&id, 1});
@@ -32,7 +37,7 @@ LargeVector<WordCache::Entry> Encoder::make_seeds() const {
         if (!shorts.takes(token.size())) continue;
         keys.push_back(key);
         shorts.add(token);
-        if (keys.size() == kTogether) merge_all();
+        if (keys.size() == ShortMerger::kTogether) merge_all();
     }
     merge_all();
     return seeds;
@@ -121,7 +126,7 @@ void Encoder::encode_words(Bytes text, size_t begin, std::span<const size_t> end
         begin = batch.back();
     }
     ids.resize(out - ids.data());
-    if (!worker.missed.empty() && (worker.new_words.size() >= kTogether ||
+    if (!worker.missed.empty() && (worker.new_words.size() >= ShortMerger::kTogether ||
                                    ids.size() - worker.missed[0].place >= kMoved))
         fill_in(worker, ids);
 }
@@ -140,7 +145,8 @@ void Encoder::encode_missed(const Word& word, Worker& worker, IdBuffer& ids) con
     }
     if (!worker.shorts.takes(word.piece.size()))
         return remember(word, merge(word.piece, worker, ids), worker);
-    if (model_->options().ignore_merges && !(is_short && cache.has_all_seeds()))
+    const bool is_known_if_token = word.piece.size() <= WordCache::kMostBytes && cache.has_all_seeds(is_short);
+    if (model_->options().ignore_merges && !is_known_if_token)
         if (const auto id = model_->whole(word.piece)) {
             ids.push_back(*id);
             return remember(word, {&*id, 1}, worker);
@@ -155,7 +161,7 @@ void Encoder::fill_in(Worker& worker, IdBuffer& ids) const {
     ShortMerger& shorts = worker.shorts;
     shorts.clear();
     for (const Word& word : worker.new_words)
-        word.key.high != 0 && model_->starts_as_bytes() ? shorts.add(word.key) : shorts.add(word.piece);
+        shorts.add(word.piece);
     shorts.run();
     for (size_t i = 0; i < shorts.size(); ++i) {
         if (shorts.ids(i).empty()) merge(worker.new_words[i].piece, worker, ids);  // throws, or adds nothing

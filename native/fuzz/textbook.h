@@ -23,7 +23,7 @@ struct Vocabulary {
         options.ignore_merges = in.flag();
         if (in.below(4) == 3) missing = 'b';
         for (size_t count = in.below(64); count > 0; --count) add_token(in);
-        if (in.flag()) reverse_merges();
+        if (in.flag()) turn_merges(in);
         for (Id id = 0; id < tokens.size(); ++id)
             if (owned(id)) ids[tokens[id]] = id;
         pairs_.resize(tokens.size() * tokens.size());
@@ -76,7 +76,7 @@ private:
     const Pair& pair(Id left, Id right) const { return pairs_[left * tokens.size() + right]; }
     Pair& pair(Id left, Id right) { return pairs_[left * tokens.size() + right]; }
 
-    // A merge of letters that `text_of` likes, or of what was made before.
+    // A merge of letters that `text_of` likes, or of what was made before; maybe one more way to make a token.
     void add_token(Input& in) {
         const auto any = [&]() -> Id {
             const uint8_t byte = in.byte();
@@ -89,16 +89,20 @@ private:
             if (!options.by_ranks) return;
         }
         const std::string joined = tokens[left] + tokens[right];
-        if (joined.size() > 300 || std::find(tokens.begin(), tokens.end(), joined) != tokens.end()) return;
+        if (joined.size() > 300) return;
         merges.insert(merges.end(), {left, right});
-        tokens.push_back(joined);
+        if (std::find(tokens.begin(), tokens.end(), joined) == tokens.end()) tokens.push_back(joined);
     }
 
-    void reverse_merges() {
-        std::vector<Id> reversed;
-        for (size_t i = merges.size(); i > 0; i -= 2)
-            reversed.insert(reversed.end(), {merges[i - 2], merges[i - 1]});
-        merges = reversed;
+    // In the reverse order, or any.
+    void turn_merges(Input& in) {
+        std::vector<std::pair<Id, Id>> all;
+        for (size_t i = 0; i < merges.size(); i += 2) all.emplace_back(merges[i], merges[i + 1]);
+        std::reverse(all.begin(), all.end());
+        if (in.flag())
+            for (size_t i = 1; i < all.size(); ++i) std::swap(all[i], all[in.below(i + 1)]);
+        merges.clear();
+        for (const auto& [left, right] : all) merges.insert(merges.end(), {left, right});
     }
 
     void add_listed_pairs() {

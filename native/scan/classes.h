@@ -53,7 +53,7 @@ bool next_8_are(Bytes text, size_t at, Rule&& rule) {
 template <Categories letters = kLetters>
 size_t run_end(Bytes text, size_t at, Class kind) {
     while (at < text.size()) {
-        if (next_8_are(text, at, [&](uint8_t c) { return kAsciiClass[c & 0x7F] == kind; })) {
+        if (text[at] < 0x80 && next_8_are(text, at, [&](uint8_t c) { return kAsciiClass[c & 0x7F] == kind; })) {
             at += 8;
             continue;
         }
