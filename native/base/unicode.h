@@ -40,6 +40,8 @@ public:
     constexpr bool in(Categories set) const { return (set >> category()) & 1; }
     // The White_Space property, which is `\s` of Oniguruma, Rust's regex and Python's regex.
     constexpr bool space() const { return bits_ & 32; }
+    // Both in one number, below 64.
+    constexpr uint8_t category_and_space() const { return bits_ & 63; }
     // `\w` as UTS #18 defines it.
     constexpr bool word() const { return bits_ & 64; }
     // The script Han.

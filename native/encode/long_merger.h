@@ -33,7 +33,7 @@ private:
         uint64_t pair = UINT64_MAX;
         bool holds = false;
     };
-    static constexpr size_t kChunk = 15, kLongChunk = 256;  // bytes
+    static constexpr size_t kChunk = 27, kLongChunk = 256;  // bytes
     static constexpr size_t kTried = 7;  // places for the end of a chunk
     static constexpr size_t kChunks = 64;             // merged at a time
     static constexpr size_t kJoints = 1 << 13;

@@ -49,7 +49,7 @@ size_t run_of(Bytes text, size_t at, bool kana_han, Kind kind) {
 }
 
 struct Deepseek {
-    static constexpr bool kAllMasks = true;
+    static constexpr MoreMasks kMore{true, true};
 
     static size_t piece_end(Bytes text, size_t at) {
         const Character first = character_at(text, at);

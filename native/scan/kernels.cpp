@@ -74,7 +74,7 @@ public:
             const uint64_t seven = words_[i] & kLow;
             uint64_t found;
             if (low >= 0x80) {
-                found = words_[i];
+                found = (seven + kOnes * (0x100 - low)) & words_[i];
             } else {
                 // Bit 7 of a byte: at least `low`, and not more than `high`, and ASCII.
                 found = (seven + kOnes * (0x80 - low)) & ~(seven + kOnes * (0x7F - high)) & ~words_[i];
@@ -290,15 +290,19 @@ bool supported() { return true; }
 
 constexpr Kernels kAll[] = {
 #if defined(__x86_64__)
-    {"avx512", avx512::supported, avx512::classify, avx512::classify_more, avx512::classify_wide,
+    {"avx512", avx512::supported, avx512::classify, avx512::classify_more, avx512::classify_wide<false>,
+     avx512::classify_wide<true>,
      avx512::positions, avx512::utf8_of_1, avx512::utf8_of_2, avx512::utf8_of_4},
-    {"avx2", avx2::supported, avx2::classify, avx2::classify_more, avx2::classify_wide,
+    {"avx2", avx2::supported, avx2::classify, avx2::classify_more, avx2::classify_wide<false>,
+     avx2::classify_wide<true>,
      avx2::positions, avx2::utf8_of_1, avx2::utf8_of_2, avx2::utf8_of_4},
 #elif defined(__aarch64__)
-    {"neon", neon::supported, neon::classify, neon::classify_more, neon::classify_wide,
+    {"neon", neon::supported, neon::classify, neon::classify_more, neon::classify_wide<false>,
+     neon::classify_wide<true>,
      neon::positions, neon::utf8_of_1, neon::utf8_of_2, neon::utf8_of_4},
 #endif
-    {"portable", portable::supported, portable::classify, portable::classify_more, portable::classify_wide,
+    {"portable", portable::supported, portable::classify, portable::classify_more, portable::classify_wide<false>,
+     portable::classify_wide<true>,
      portable::positions, portable::utf8_of_1, portable::utf8_of_2, portable::utf8_of_4},
 };
 

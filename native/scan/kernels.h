@@ -17,8 +17,9 @@ struct Kernels {
     // `first` on: those that all patterns look at, and `uppers`, `newlines`, `controls`, `slashes`.
     void (*classify)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
     void (*classify_more)(const uint8_t* bytes, size_t first, size_t blocks, Window& window);
-    // Enters the classes of the characters beyond ASCII, and `tails`.
+    // Enters the classes of the characters beyond ASCII, and `tails`; the second also their scripts.
     void (*classify_wide)(Window& window);
+    void (*classify_wide_and_scripts)(Window& window);
     // Writes `base` plus the number of each set bit, rising, and returns how many there are. Up to
     // 7 places behind the last may be overwritten.
     size_t (*positions)(const uint64_t* blocks, size_t count, size_t base, size_t* out);

@@ -81,7 +81,7 @@ struct Variant {
 
 template <Variant variant>
 struct O200k {
-    static constexpr bool kAllMasks = true;
+    static constexpr MoreMasks kMore{true, variant.cuts_han};
 
     static size_t piece_end(Bytes text, size_t at) {
         if (variant.cuts_han)

@@ -17,7 +17,7 @@ inline constexpr uint32_t kFirstOfScripts = 0x2E80;  // the first character of a
 // Four times, as many bytes as a character may have.
 inline constexpr uint32_t kFourTimes = 0x01010101;
 inline constexpr auto kWideKinds = [] {
-    std::array<uint32_t, 32> kinds{};  // by category
+    std::array<uint32_t, 64> kinds{};  // by category, then the same for white space
     for (int category = 0; category < 32; ++category) {
         const Categories set = Categories{1} << category;
         kinds[category] = kFourTimes * (set & set_of(Lu, Lt)   ? kUpper
@@ -26,9 +26,27 @@ inline constexpr auto kWideKinds = [] {
                                         : set & kNumbers       ? kNumber
                                         : set & kMarks         ? kMark
                                                                : kOther);
+        kinds[32 + category] = kFourTimes * kSpace;
     }
     return kinds;
 }();
+
+// Well-formed characters of two and three bytes.
+inline Character character_of_2(const uint8_t* p) { return {(p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu), 2}; }
+inline Character character_of_3(const uint8_t* p) {
+    return {(p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu), 3};
+}
+// The well-formed character beyond ASCII at `p`, where four bytes can be read: without a branch, since in
+// many texts long and short ones are mixed.
+inline Character well_formed_at(const uint8_t* p) {
+    struct Form {
+        uint32_t shift, mask, length;
+    };
+    static constexpr Form kForms[] = {{12, 0x7FF, 2}, {12, 0x7FF, 2}, {6, 0xFFFF, 3}, {0, 0x1FFFFF, 4}};
+    const Form& form = kForms[p[0] >> 4 & 3];
+    const uint32_t all = p[0] << 18 | (p[1] & 0x3F) << 12 | (p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+    return {all >> form.shift & form.mask, form.length};
+}
 
 inline WideScript script_of(Character c) {
     const bool kana_han =
@@ -45,22 +63,24 @@ struct WideBytes {
     // The categories of all characters so far, and of those in a script mask.
     Categories all = 0, of_han = 0, of_kana_han = 0;
 
-    // Enters the block at `begin` whose bytes beyond ASCII are `wide`. Returns which of them are the
-    // first of a character.
-    uint64_t enter(Bytes text, size_t begin, uint64_t wide) {
-        uint64_t firsts = 0;
+    // Enters the block at `begin` whose bytes beyond ASCII are `wide`; `scripts` says whether those matter.
+    // `firsts` are the first bytes of its characters if all but the last are known to be well-formed, and
+    // kBehind bytes behind the block can be read; otherwise none. Returns them in any case.
+    static constexpr size_t kBehind = 4;
+    template <bool scripts>
+    uint64_t enter(Bytes text, size_t begin, uint64_t wide, uint64_t firsts) {
+        uint64_t left = wide & ~begun;
+        if (firsts) {
+            left = wide & ~uint64_t{0} << (63 - std::countl_zero(firsts));
+            enter_well_formed<scripts>(text.data() + begin, firsts & ~left, wide & ~firsts & ~begun);
+        }
         size_t end = 0;
-        for (uint64_t left = wide & ~begun; left; left = end < 64 ? left & ~uint64_t{0} << end : 0) {
+        for (; left; left = end < 64 ? left & ~uint64_t{0} << end : 0) {
             const size_t bit = std::countr_zero(left);
             const Character c = character_at(text, begin + bit);
-            const Properties properties = c.properties();
-            const Categories category = set_of(properties.category());
-            const uint32_t kind = properties.space() ? kFourTimes * kSpace : kWideKinds[properties.category()];
-            std::memcpy(kinds + bit, &kind, 4);
+            enter<scripts>(c, bit);
             firsts |= uint64_t{1} << bit;
             end = bit + c.length;
-            all |= category;
-            if (c.code_point >= kFirstOfScripts) enter_script(script_of(c), category, bit, end);
         }
         begun = end > 64 ? (uint64_t{1} << (end - 64)) - 1 : 0;
         return firsts;
@@ -74,6 +94,36 @@ struct WideBytes {
     }
 
 private:
+    // The characters that begin at `firsts`, given all bytes that are not the first of one. Where they have
+    // one length, as in most blocks, decoding is shorter.
+    template <bool scripts>
+    void enter_well_formed(const uint8_t* p, uint64_t firsts, uint64_t tails) {
+        const bool some_of_3 = firsts << 2 & tails, some_of_2 = firsts << 2 & ~tails;
+        const bool some_of_4 = firsts << 3 & tails;
+        const auto enter_all = [&](auto&& decode) {
+            for (; firsts; firsts &= firsts - 1) {
+                const size_t bit = std::countr_zero(firsts);
+                enter<scripts>(decode(p + bit), bit);
+            }
+        };
+        if (!some_of_3)
+            enter_all(character_of_2);
+        else if (!some_of_2 && !some_of_4)
+            enter_all(character_of_3);
+        else
+            enter_all(well_formed_at);
+    }
+
+    template <bool scripts>
+    void enter(Character c, size_t bit) {
+        const Properties properties = c.properties();
+        const Categories category = set_of(properties.category());
+        std::memcpy(kinds + bit, &kWideKinds[properties.category_and_space()], 4);
+        all |= category;
+        if (scripts && c.code_point >= kFirstOfScripts)
+            enter_script(script_of(c), category, bit, bit + c.length);
+    }
+
     // A character with a script has three or four bytes; no others are written.
     void enter_script(WideScript script, Categories category, size_t bit, size_t end) {
         if (script == kNoScript) return;

@@ -27,7 +27,7 @@ size_t certain(const Window& w) {
 
 }  // namespace
 
-void fill_window(Window& w, Bytes text, size_t at, bool by_line, bool all) {
+void fill_window(Window& w, Bytes text, size_t at, bool by_line, MoreMasks more) {
     w.text = text.subspan(at);
     w.size = std::min(Window::kBytes, w.text.size());
     // The next window is asked for while this one is worked on: encoding is 6 % faster for it.
@@ -36,7 +36,7 @@ void fill_window(Window& w, Bytes text, size_t at, bool by_line, bool all) {
     w.blocks = whole + (rest > 0);
     const auto classify = [&, use = kernels()](const uint8_t* bytes, size_t first, size_t blocks) {
         use.classify(bytes, first, blocks, w);
-        if (all || by_line) use.classify_more(bytes, first, blocks, w);
+        if (more.ascii || by_line) use.classify_more(bytes, first, blocks, w);
     };
     classify(w.text.data(), 1, whole);
     if (rest) {
@@ -53,7 +53,7 @@ void fill_window(Window& w, Bytes text, size_t at, bool by_line, bool all) {
     uint64_t any_wide = 0;
     for (size_t i = 1; i <= w.blocks; ++i) any_wide |= w.wide[i];
     for (size_t i = 0; i <= w.blocks + 1; ++i) w.tails[i] = w.breaks[i] = 0;
-    if (any_wide) kernels().classify_wide(w);
+    if (any_wide) (more.scripts ? kernels().classify_wide_and_scripts : kernels().classify_wide)(w);
     if (by_line) add_breaks(w);
     if (w.at_end()) w.spaces[w.blocks + 1] = ~uint64_t{0};
 }

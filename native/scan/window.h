@@ -28,7 +28,7 @@ struct Window {
     Mask blanks, newlines, line_ends;       // U+0020; \n; \r and \n
     Mask apostrophes, slashes;
     Mask uppers, caseless, marks;           // Lu and Lt; Lm and Lo; \p{M}
-    Mask han;                               // the script Han
+    Mask han;                               // the script Han; like the next, only if asked for
     Mask kana_han;                          // Hiragana, Katakana, U+4E00-U+9FA5; see deepseek.cpp
     Mask controls;                          // of ASCII, but for white space
     Mask wide, tails;                       // bytes from 0x80 on; all but the first of a character
@@ -94,9 +94,13 @@ inline void to_first_bytes(const Window& w, Window::Mask& mask) {
         }
 }
 
-// Fills a window with the text at `at`, the start of a piece; `by_line` makes units of lines. `all`:
-// also the masks that few patterns look at, see `Kernels`.
-void fill_window(Window& window, Bytes text, size_t at, bool by_line, bool all);
+// Masks that few patterns look at: those of `classify_more`, see `Kernels`, and scripts.
+struct MoreMasks {
+    bool ascii = false, scripts = false;
+};
+
+// Fills a window with the text at `at`, the start of a piece; `by_line` makes units of lines.
+void fill_window(Window& window, Bytes text, size_t at, bool by_line, MoreMasks more);
 
 // Writes the ends of the window's pieces, `at` plus their offsets, given their starts; returns how
 // many there are. Pieces that the text behind the window may change are left out. Up to 7 places
@@ -105,7 +109,7 @@ size_t write_ends(const Window& window, Window::Mask& starts, size_t at, size_t*
 
 // The scan function of a pattern: a struct with `piece_end(text, at)`, the rule itself, and
 // `find_starts(window, starts)`, the same for a whole window; false if the masks cannot tell. It has
-// `kAllMasks` if it looks at the masks that few patterns do.
+// `kMore` if it looks at the masks that few patterns do.
 template <class Pattern>
 size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
     size_t count = 0, unit_end = by_line ? at : text.size();
@@ -113,10 +117,14 @@ size_t scan_by_window(Bytes text, size_t& at, bool by_line, size_t* ends) {
         if (at >= unit_end) unit_end = line_end(text, at);
         ends[count++] = at = Pattern::piece_end(text.first(unit_end), at);
     };
+    constexpr MoreMasks more = [] {
+        if constexpr (requires { Pattern::kMore; }) return Pattern::kMore;
+        return MoreMasks{};
+    }();
     Window window;
     Window::Mask starts;
     while (at < text.size() && count + Window::kBytes + 8 <= kScanCapacity) {
-        fill_window(window, text, at, by_line, requires { Pattern::kAllMasks; });
+        fill_window(window, text, at, by_line, more);
         if (!Pattern::find_starts(window, starts)) {
             for (const size_t end = at + window.size; at < end;) next_piece();
         } else if (const size_t found = write_ends(window, starts, at, ends + count)) {
