@@ -53,27 +53,36 @@ size_t LongMerger::chunk_end(Bytes piece, size_t at, size_t most) const {
 
 size_t LongMerger::join(Bytes piece, size_t begin, size_t end, std::span<const Id> made, size_t first,
                         Merger& merger, IdBuffer& ids) {
-    const auto fits = [&](std::span<const Id> tokens) {
-        return ids.size() == first || joint_holds(ids.data()[ids.size() - 1], tokens[0], merger);
-    };
-    const bool is_merged = !made.empty();
-    if (is_merged && (begin == 0 || !model_.in_a_token(piece[begin - 1], piece[begin]) || fits(made))) {
+    const std::span<const Id> before(ids.data() + first, ids.size() - first);
+    if (!made.empty() && (begin == 0 || !model_.in_a_token(piece[begin - 1], piece[begin]) ||
+                          joint_holds(before.back(), made[0], merger))) {
         ids.append(made);
         return 0;
     }
-    size_t again = 0;
-    for (size_t tokens = 2;; tokens *= 2) {
-        for (size_t n = 0; n < tokens && ids.size() > first; ++n) {
-            begin -= model_.token(ids.data()[ids.size() - 1]).size();
-            ids.resize(ids.size() - 1);
-        }
-        again += end - begin;
-        const std::span<const Id> merged = merge_window(piece.subspan(begin, end - begin), merger);
+    size_t again = 0, left = std::min(kAround, before.size()), right = std::min(kAround, made.size());
+    for (;;) {
+        const size_t from = begin - bytes_of(before.last(left));
+        const size_t to = right < made.size() ? begin + bytes_of(made.first(right)) : end;
+        const std::span<const Id> merged = merge_window(piece.subspan(from, to - from), merger);
         kept_.assign(merged.begin(), merged.end());
-        if (!fits(kept_)) continue;
-        ids.append(kept_);
-        return again;
+        again += to - from;
+        const bool holds_left =
+            left == before.size() || joint_holds(before[before.size() - left - 1], kept_.front(), merger);
+        const bool holds_right = right == made.size() || joint_holds(kept_.back(), made[right], merger);
+        if (holds_left && holds_right) break;
+        if (!holds_left) left = std::min(2 * left, before.size());
+        if (!holds_right) right = std::min(2 * right, made.size());
     }
+    ids.resize(ids.size() - left);
+    ids.append(kept_);
+    ids.append(made.subspan(right));
+    return again;
+}
+
+size_t LongMerger::bytes_of(std::span<const Id> tokens) const {
+    size_t bytes = 0;
+    for (const Id id : tokens) bytes += model_.token(id).size();
+    return bytes;
 }
 
 bool LongMerger::joint_holds(Id left, Id right, Merger& merger) {

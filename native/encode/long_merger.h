@@ -35,6 +35,7 @@ private:
     };
     static constexpr size_t kChunk = 27, kLongChunk = 256;  // bytes
     static constexpr size_t kTried = 7;  // places for the end of a chunk
+    static constexpr size_t kAround = 2;              // tokens on either side that are merged anew at first
     static constexpr size_t kChunks = 64;             // merged at a time
     static constexpr size_t kJoints = 1 << 13;
     // Bytes merged again for each byte of a piece from which on all of it is merged as one.
@@ -44,10 +45,11 @@ private:
     // Where a chunk of at most so many bytes ends.
     size_t chunk_end(Bytes piece, size_t at, size_t most) const;
     // Appends the tokens of a chunk to those in front of it, which begin at `first` in `ids`. `made`:
-    // as it was merged alone; if it was not, it is merged together with the last ones. Returns how
-    // many bytes were merged for that.
+    // as it was merged alone; if it was not, it is merged together with the last ones. Where the two do not
+    // fit, only what is around is merged anew. Returns how many bytes were merged for that.
     size_t join(Bytes piece, size_t begin, size_t end, std::span<const Id> made, size_t first,
                 Merger& merger, IdBuffer& ids);
+    size_t bytes_of(std::span<const Id> tokens) const;
     bool joint_holds(Id left, Id right, Merger& merger);
     // The tokens of a text, valid until the next call.
     std::span<const Id> merge_window(Bytes text, Merger& merger);
