@@ -212,7 +212,7 @@ private:
     static RawText view_of_str(PyObject* text) {
         const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(text));
         const void* data = PyUnicode_DATA(text);
-        if (PyUnicode_IS_ASCII(text)) return Bytes(static_cast<const uint8_t*>(data), size);
+        if (PyUnicode_IS_ASCII(text)) return RawText::ascii({static_cast<const uint8_t*>(data), size});
         switch (PyUnicode_KIND(text)) {
             case PyUnicode_1BYTE_KIND: return {static_cast<const uint8_t*>(data), size};
             case PyUnicode_2BYTE_KIND: return {static_cast<const uint16_t*>(data), size};

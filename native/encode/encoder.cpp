@@ -37,10 +37,9 @@ void Encoder::append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, Id
         });
 }
 
-// The passes over added tokens, with all that happens between and behind them.
+// The passes over added tokens, with all that happens between and behind them, on well-formed text.
 void Encoder::append_prepared(Bytes text, Enabled enabled, Worker& worker, Beat& beat,
                               IdBuffer& ids) const {
-    check_utf8(text);
     const auto on_token = [&](Match match) { ids.push_back(added_[match.index].id); };
     const auto on_segment = [&](Bytes segment) {
         if (preparation_->adds_space(segment))
@@ -68,7 +67,9 @@ void Encoder::append_segment(Bytes segment, Worker& worker, Beat& beat, IdBuffer
 
 void Encoder::append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
     if (!text.is_utf8()) make_room(worker.room, text.most_bytes() + RawText::kBehind, worker, ids);
-    append(text.utf8(worker.room), enabled, worker, beat, ids);
+    const Bytes utf8 = text.utf8(worker.room);
+    if (preparation_ && !text.is_sound()) check_utf8(utf8);
+    append(utf8, enabled, worker, beat, ids);
 }
 
 void Encoder::make_room(ByteBuffer& room, size_t bytes, Worker& worker, IdBuffer& ids) const {

@@ -129,7 +129,7 @@ public:
 
     // Appends the ids of a text.
     void encode(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const {
-        append(text, enabled, worker, beat, ids);
+        append(RawText(text), enabled, worker, beat, ids);
         settle(worker, ids);
     }
     // The same for one piece of a split made elsewhere.
@@ -184,7 +184,7 @@ private:
     void encode_missed(const Word& word, Worker& worker, IdBuffer& ids) const;
     // Appends the ids of a text but for those of some new words, which `settle` puts in: the more of
     // them are merged at once, the less does one wait for the other.
-    void append(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
+    void append(Bytes utf8, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     void append(RawText text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     void append_prepared(Bytes text, Enabled enabled, Worker& worker, Beat& beat, IdBuffer& ids) const;
     void append_segment(Bytes segment, Worker& worker, Beat& beat, IdBuffer& ids) const;

@@ -18,11 +18,18 @@ struct Kernels;
 class RawText {
 public:
     RawText(Bytes utf8) : data_(utf8.data()), size_(utf8.size()) {}
+    static RawText ascii(Bytes text) {
+        RawText raw(text);
+        raw.is_ascii_ = true;
+        return raw;
+    }
     RawText(const uint8_t* points, size_t size) : data_(points), size_(size), width_(1) {}
     RawText(const uint16_t* points, size_t size) : data_(points), size_(size), width_(2) {}
     RawText(const uint32_t* points, size_t size) : data_(points), size_(size), width_(4) {}
 
     bool is_utf8() const { return width_ == 0; }
+    // Whether its UTF-8 is well-formed for sure.
+    bool is_sound() const { return is_ascii_ || !is_utf8(); }
     // Code points, or bytes of UTF-8.
     size_t size() const { return size_; }
     // What its UTF-8 has no more bytes than.
@@ -61,6 +68,7 @@ private:
     const void* data_;
     size_t size_;
     uint8_t width_ = 0;
+    bool is_ascii_ = false;  // known to be
 };
 
 }  // namespace bpe
