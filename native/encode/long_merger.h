@@ -34,7 +34,7 @@ private:
         bool holds = false;
     };
     static constexpr size_t kChunk = 27, kLongChunk = 256;  // bytes
-    static constexpr size_t kTried = 7;  // places for the end of a chunk
+    static constexpr size_t kTried = 15;  // places for the end of a chunk
     static constexpr size_t kAround = 2;              // tokens on either side that are merged anew at first
     static constexpr size_t kChunks = 64;             // merged at a time
     static constexpr size_t kJoints = 1 << 13;
