@@ -1,6 +1,7 @@
 #include "short_merger.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace bpe {
 namespace {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <vector>
 
-#include "../base/short_key.h"
 #include "model.h"
 
 namespace bpe {
@@ -15,7 +13,7 @@ namespace bpe {
 // way while others are worked on; and a step has no branch but the one that ends a piece.
 class ShortMerger {
 public:
-    static constexpr size_t kMost = 32;  // symbols of a piece
+    static constexpr size_t kMost = 32;       // symbols of a piece
     static constexpr size_t kTogether = 256;  // pieces that are worth merging at once
 
     explicit ShortMerger(const Model& model) : model_(model) {}
@@ -42,8 +40,8 @@ private:
     struct Job {
         uint32_t begin, count;  // of what it starts from in `starts_`, then of its ids in `ids_`
     };
-    // A piece that is being merged. Its symbols stay at the places 1 to n of their first bytes, in a
-    // doubly linked list that ends at the places 0 and n + 1, whose symbols merge with nothing.
+    // A piece that is being merged. Its symbols start at the places 1 to n; what they merge to is at the
+    // place of the left one, in a doubly linked list that ends at the places 0 and n + 1, which are none.
     static constexpr size_t kPlaces = kMost + 4;
     struct Lane {
         Job* job;

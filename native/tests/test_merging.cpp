@@ -84,6 +84,28 @@ void word_cache(std::mt19937& random, size_t words, size_t memory_limit) {
     }
 }
 
+// The cache knows whether it has lost a long seed: overwritten in the ring, or pushed out of its slot.
+void long_seeds(std::mt19937& random) {
+    for (const size_t size : {20, 4000}) {
+        const auto text_of = [&](Id id) {
+            std::string text = std::to_string(id);
+            return text + std::string(size - text.size(), ' ');
+        };
+        WordCache::Words seeds;
+        for (Id id = 0; id < 300; ++id) seeds.add_long(bytes_of(text_of(id)), {&id, 1});
+        WordCache cache(seeds, size_t{1} << 15);
+        Id next = 300;
+        for (; cache.has_all_seeds(false); ++next) {
+            const Id id = random() % 300;
+            const std::string seed = text_of(id), text = text_of(next);
+            const std::span<const Id> ids = cache.find_long(bytes_of(seed), hash_of(bytes_of(seed)));
+            CHECK(ids.size() == 1 && ids[0] == id);
+            cache.insert_long(bytes_of(text), hash_of(bytes_of(text)), {&next, 1});
+        }
+        CHECK(next > 3000 && cache.has_all_seeds(true));
+    }
+}
+
 // A table of merges against a map: of few ids and many, with room for its pairs or without, so that
 // lines run over, are searched to the last one, and move.
 void merge_table(std::mt19937& random) {
@@ -125,6 +147,7 @@ void merging() {
     std::mt19937 random(3);
     word_cache(random, 3000, size_t{1} << 15);
     word_cache(random, 50'000, size_t{1} << 22);
+    long_seeds(random);
     merge_table(random);
     for (const size_t longest : {6, 6, 12, 12, 12, 40, 40, 40, 100, 100}) {
         const bool characters = random() % 3 == 0, by_ranks = !characters && random() % 2;
